@@ -1,10 +1,10 @@
-"""Waiting for what a busy machine may take long for."""
+"""Patient waiting on a busy machine."""
 
 import time
 
 
 def wait_until(holds, patience_s=60.0, process=None, log=None):
-    """Until something holds; ``process`` may not end before. What its ``log`` says is shown otherwise."""
+    """Wait until something holds; ``process`` must not end before. Show its ``log`` otherwise."""
     until = time.monotonic() + patience_s
     while not holds():
         said = log.read_text() if log else "it did not come about"

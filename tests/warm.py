@@ -1,8 +1,8 @@
-"""`hitless` as a process of its own that need not import what it is made of.
+"""`hitless` as a separate process without the cost of imports.
 
-Importing takes most of the time of a short command, and tests call hundreds. So one process imports everything, once,
-and each call is a fork of it: with arguments, folder, environment, exit code and streams of its own. What is about the
-beginning of a process, a terminal or a signal starts the program itself.
+Imports take most of the time of a short command, and tests run hundreds of them. So one process imports everything
+once, and each call forks it, with its own arguments, folder, environment, exit code and streams. Tests about startup,
+terminals or signals start the program itself.
 """
 
 import atexit
@@ -19,14 +19,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PROGRAM = Path(sys.executable).with_name("hitless")
-"""For what needs a process that was started: signals, terminals, surroundings."""
+"""Program for tests that need a freshly started process: signals, terminals, environment."""
 
 
 class Program:
-    """One that is started by the first call, and ends with the tests."""
+    """A program started by the first call, which ends with the tests."""
 
     def __init__(self, module: str, *imports: str, path: Path | None = None) -> None:
-        """The program is the function ``main`` of ``module``, which may lie in ``path``; it will want ``imports``."""
+        """The program is the function ``main`` of ``module``, which can be in ``path``; it will need ``imports``."""
         self._module = module
         self._imports = imports
         self._path = path
@@ -44,7 +44,7 @@ class Program:
         code: int | None = 0,
         traceback: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """Call it as `subprocess.run` would, with text captured; it has to end with ``code``, if that is not None."""
+        """Call it like `subprocess.run`, with text captured; it must exit with ``code`` unless that is None."""
         words = [str(argument) for argument in arguments]
         with ExitStack() as files:
             streams = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3)]
@@ -90,7 +90,7 @@ class Program:
         os.close(back)
 
     def _end(self) -> None:
-        """Wait for it, so that its processor time counts."""
+        """Wait for it, so that its CPU time counts."""
         if self._server is not None:
             os.close(self._requests)
             os.close(self._answers)

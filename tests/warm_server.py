@@ -11,10 +11,10 @@ from typing import Any
 
 
 def main(module: str, requests: int, answers: int, *imports: str) -> None:
-    """Be the program of each request, a line of JSON, in a fork; answer with its exit code."""
+    """Execute each request, a line of JSON, in a fork; answer with its exit code."""
     program = importlib.import_module(module).main
     import_all(imports)
-    # What is there already is not looked at when a fork ends.
+    # Exclude existing objects from the cleanup at the end of a fork.
     gc.collect()
     gc.freeze()
     request = in_a_fork(requests, answers)
@@ -23,7 +23,7 @@ def main(module: str, requests: int, answers: int, *imports: str) -> None:
 
 
 def in_a_fork(requests: int, answers: int) -> dict[str, Any] | None:
-    """Return a request in a process that is to do it, and nothing in this one when there are no more."""
+    """Return a request in a forked child, which then executes it; return None in this process at the end."""
     for number in (requests, answers):
         os.set_inheritable(number, False)  # noqa: FBT003 - it takes no keyword
     with os.fdopen(requests) as lines:
@@ -37,7 +37,7 @@ def in_a_fork(requests: int, answers: int) -> dict[str, Any] | None:
 
 
 def import_all(names: Sequence[str]) -> None:
-    """Import modules; ``package.*`` stands for those of a package."""
+    """Import modules; ``package.*`` means those of a package."""
     for name in names:
         package = importlib.import_module(name.removesuffix(".*"))
         if name.endswith(".*"):
@@ -48,7 +48,7 @@ def import_all(names: Sequence[str]) -> None:
 def call(
     program: Callable[[], None], arguments: list[str], folder: str, environment: dict[str, str], streams: list[str]
 ) -> None:
-    """Be the program, in a process of its own, to its end."""
+    """Run the program to its end in a separate process."""
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

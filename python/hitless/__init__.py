@@ -1,16 +1,16 @@
 """hitless: datacenter mechanisms that hide failures, simulated packet by packet.
 
-The main layers; each imports only layers above it in this list, and `scripts/layers` has all of them in order:
+The main layers, in import order: each imports only layers above it (`scripts/layers` has the complete list):
 
 - ``_native``    the simulator, in Rust: a scenario's text in, tables out
 - ``prototype``  mechanisms as Python classes
 - ``analysis``   percentiles and confidence intervals
 - ``drawing``    descriptions of plots, and plots as SVG
-- ``outcome``    the results of one run, in the quantities that people ask for
+- ``outcome``    the results of a run, in the quantities that people ask for
 - ``simulation`` one run of the simulator
-- ``steps``      a run that stops and obeys
+- ``steps``      a run in steps, with commands
 - ``scenario``   a scenario as a value, for Python
-- ``runs``       runs side by side, on one machine or many, and finished runs on disk
+- ``runs``       runs in parallel, on one machine or many, and finished runs on disk
 - ``results``    the folder that a run leaves behind
 - ``report``     the HTML page
 - ``sweeps``     a scenario over a grid of settings and seeds
@@ -18,8 +18,8 @@ The main layers; each imports only layers above it in this list, and `scripts/la
 
 The package ``hitless_papers`` is on top: figures and tables of papers.
 
-`docs/reference/python.md` explains the names below, which are all that is promised to stay. They are imported when they
-are first used, so that ``import hitless`` costs next to nothing.
+The names below are the public API, explained in `docs/reference/python.md`. They are imported lazily, so ``import
+hitless`` is fast.
 """
 
 from importlib import import_module
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 _folder = _native_choice.folder()
 if _folder is not None:
-    # `hitless._native` is looked for there first: all that imports it gets the module of the user's.
+    # `hitless._native` is searched there first: everything that imports it gets the user's module.
     __path__.insert(0, _folder)
 
 _PLACES = {
@@ -101,11 +101,11 @@ _PLACES = {
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 PUBLIC = (*_MODULE_OF, "types")
-"""All names that are promised to stay; a test holds them against tests/simulator/public_surface.txt."""
+"""The public API; a test compares it with tests/simulator/public_surface.txt."""
 
 
 def __getattr__(name: str) -> Any:
-    """One of the names above, from its module."""
+    """Import one of the names above from its module."""
     if name == "types":
         return import_module("hitless.types")
     if name not in _MODULE_OF:

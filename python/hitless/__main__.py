@@ -1,4 +1,4 @@
-"""The program ``hitless``, and `python -m hitless`. Its modules take a while to load, and Ctrl-C ends that at once."""
+"""The program ``hitless``, and `python -m hitless`. Ctrl-C works at once, even while its modules load."""
 
 import signal
 
@@ -7,7 +7,7 @@ def main() -> None:
     """Load the command line and run it."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
-        # An import that is interrupted raises many things, and some libraries swallow it.
+        # An interrupted import raises various errors, and some libraries swallow them.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from hitless.cli.main import main as program  # noqa: PLC0415 - this is what takes a while
 

@@ -1,8 +1,7 @@
-"""The speed of the engine and of disciplines of a switch, in packets per CPU second and instructions per packet.
+"""The speed of the engine and of switch disciplines, in packets per CPU second and instructions per packet.
 
-For the engine a packet is a transmission: one packet, data or ACK, crossing one link. Instructions are counted by
-callgrind, which a busy machine does not disturb; the difference of two run lengths leaves out everything that a run
-costs once.
+For the engine, a packet is a transmission: one packet, data or ACK, crossing one link. Callgrind counts the
+instructions, unaffected by other load on the machine; the difference between two run lengths removes fixed costs.
 """
 
 import json
@@ -36,13 +35,13 @@ WORKS = {
 }
 
 LARGE = ("D", "E", "W")
-"""Run only when named: they take minutes."""
+"""Workloads that take minutes; they only run when named."""
 
 BASE = "B"
-"""What the others are compared with, run by run."""
+"""The workload that others are compared with, run by run."""
 
 LOADS = {"high": "90 %", "over": "150 %"}
-"""Of the line of the port that all flows go through."""
+"""Offered load, relative to the rate of the port that all flows cross."""
 
 _FRACTIONS = (0.25, 0.5)
 _SWITCH_FRACTIONS = (0.02, 0.06)
@@ -60,13 +59,13 @@ def bench_engine(
 ) -> list[dict[str, Any]]:
     """Measure workloads; ``instructions`` adds a slow count by callgrind.
 
-    Each run has a process of its own that holds nothing but the simulator, so that the peak of memory is its own. A
-    round runs every work, ``BASE`` and the program ``beside`` once, one after the other, so that whatever else the
-    machine does meets all of them. Of a work's runs the one that took the least CPU time counts; a ratio is that of the
-    two runs of a round, over all rounds.
+    Each run has its own process that contains only the simulator, to measure its own peak of memory. A round runs every
+    workload, ``BASE`` and the program ``beside`` once, one after the other, so that other load on the machine affects
+    all of them. The run with the minimum CPU time represents a workload; a ratio compares the two runs of a round, over
+    all rounds.
 
-    With several ``threads`` a round also runs every work on so many: of these runs the one that took the least time
-    counts, and is compared with the one of a thread in its round. Both must come to the same trace.
+    With several ``threads``, a round also runs every workload on this many threads. Their minimum time counts, and is
+    compared with the single-threaded run of the same round. Both must produce the same trace.
     """
     order = list(dict.fromkeys([*works, BASE]))
     runs: dict[str, list[dict[str, Any]]] = {work: [] for work in order}
@@ -94,9 +93,9 @@ def bench_engine(
 
 
 def _of_threads(runs: list[dict[str, Any]], together: list[dict[str, Any]], threads: int) -> dict[str, Any]:
-    """What several threads took, and how many times faster than one they were, run by run."""
+    """Return the time of the runs on several threads, and their speedup over one thread, run by run."""
     if len({run["trace_hash"] for run in [*runs, *together]}) > 1:
-        raise HitlessError(f"{runs[0]['work']} came to another trace on {threads} threads")
+        raise HitlessError(f"{runs[0]['work']}produced another trace on {threads} threads")
     alone, beside = (_each(part, "run_wall_s") for part in (runs, together))
     return {
         "threads": threads,
@@ -112,14 +111,14 @@ def _each(runs: list[dict[str, Any]], key: str) -> list[float]:
 
 
 def _ratio(name: str, below: Sequence[float], above: Sequence[float]) -> dict[str, Any]:
-    """The ratio of pairs of runs, with its interval of 95 % where there is more than one pair."""
+    """Return the ratio of pairs of runs, with its 95 % interval if there is more than one pair."""
     found = paired_ratio(below, above)
     ends = None if found.interval is None else [found.interval.low, found.interval.high]
     return {name: found.estimate, f"{name}_interval": ends}
 
 
 def _peer_cpu_s(command: str) -> float:
-    """CPU seconds, user and system, of another program with all that it starts."""
+    """Return the CPU seconds, user and system, of another program and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run(shlex.split(command), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
@@ -134,7 +133,7 @@ def _peer_cpu_s(command: str) -> float:
 
 
 def instructions_per_transmission(work: str, seed: int) -> float:
-    """Instructions that one more transmission costs."""
+    """Return the instructions that an additional transmission costs."""
     calls = (f"bench_engine({work!r}, {fraction!r}, {seed!r})" for fraction in _FRACTIONS)
     return _instructions_each("transmissions", calls, f"workload {work}")
 
@@ -148,7 +147,7 @@ def bench_switch(discipline: str, load: str, seed: int, *, instructions: bool) -
 
 
 def compare(measured: list[dict[str, Any]], bases: dict[str, str]) -> None:
-    """Add what each costs relative to what it is compared with: by instructions where counted, else by CPU time."""
+    """Add the cost of each relative to its base: by instructions if counted, otherwise by CPU time."""
     cost = {(item["discipline"], item["load"]): _cost(item) for item in measured}
     for item in measured:
         base = cost.get((bases[item["discipline"]], item["load"]))
@@ -171,18 +170,18 @@ def _instructions_per_packet(discipline: str, load: str, seed: int) -> float:
 
 
 def _instructions_each(counted: str, calls: Iterable[str], what: str) -> float:
-    """What one more of them costs, by a short and a long run."""
+    """Return the instructions for each additional unit, from a short and a long run."""
     require_valgrind()
     (short, before), (long, after) = (_counted(call, what) for call in calls)
     return (long - short) / (int(after[counted]) - int(before[counted]))
 
 
 def require_valgrind() -> None:
-    """Say how to get valgrind where it is missing."""
+    """Raise an error that says how to get valgrind if it is missing."""
     if shutil.which("valgrind") is None:
         raise HitlessError(
-            "valgrind is missing, and --instructions counts with it",
-            hint="Debian: apt-get install valgrind; or leave --instructions out",
+            "valgrind is missing, and --instructions needs it",
+            hint="Debian: apt-get install valgrind; or omit --instructions",
         )
 
 
@@ -192,10 +191,10 @@ def _run_alone(work: str, fraction: float, seed: int, threads: int = 1) -> dict[
 
 
 def _alone(call: str, what: str, under: Sequence[str] = ()) -> dict[str, Any]:
-    """Make a call in a process that does nothing else, under another program if one is named."""
+    """Make a call in a process that does nothing else, under another program if one is given."""
     program = f"from hitless import _native; print(_native.{call})"
     command = [*under, sys.executable, "-X", "frozen_modules=on", "-c", program]
-    # A fixed hash seed: two runs must spend the same on starting Python. Pages of 2 MB, as `./hitless` asks for.
+    # A fixed hash seed makes both runs spend the same on starting Python. Pages of 2 MB, as in `./hitless`.
     environment = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"} | os.environ | {"PYTHONHASHSEED": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
@@ -212,7 +211,7 @@ def _counted(call: str, what: str) -> tuple[int, dict[str, Any]]:
 
 
 def parse_callgrind_total(text: str) -> int:
-    """The instructions of a whole process, from callgrind's output file."""
+    """Read the instructions of a whole process from callgrind's output file."""
     for line in text.splitlines():
         name, _, value = line.partition(":")
         if name in {"totals", "summary"}:

@@ -1,9 +1,9 @@
-"""What a sweep costs over the sum of its runs.
+"""The overhead of a sweep over the sum of its runs.
 
-Runs are those of the testbed of LinkGuardian, 10 seeds at each loss rate. Of a sweep on one thread, what its runs take
-is the CPU time of that thread from the reading of a scenario to its tables: what `Scenario.run` does. The rest of the
-process's CPU time is the sweep's: it checks every point, measures every metric, keeps each run on disk, and writes
-rows, intervals, plots and a report. Both are of the same seconds, so that a busy machine slows both alike.
+The runs simulate the testbed of LinkGuardian, with 10 seeds at each loss rate, on one thread. The cost of the runs is
+the CPU time of this thread from reading a scenario to its tables, as in `Scenario.run`. The rest of the process's CPU
+time is the sweep's: it checks every point, measures every metric, caches each run on disk, and writes rows, intervals,
+plots and a report. Both are measured at the same time, so a busy machine slows both alike.
 """
 
 import tempfile
@@ -34,13 +34,13 @@ class _Clock:
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """Work whose CPU time is counted."""
+    """Work with a clock for its CPU time."""
 
     work: Work
     clock: _Clock
 
     def job(self, *, file_name: str, seed: int | None) -> Job:
-        """The work for a seed."""
+        """Return the work for a seed."""
         began_s = time.thread_time()
         job = self.work.job(file_name=file_name, seed=seed)
         self.clock.spent_s += time.thread_time() - began_s
@@ -67,9 +67,9 @@ class _TimedJob:
 
 
 def bench_sweep(points: int, messages: int, rounds: int) -> dict[str, Any]:
-    """The CPU time of a sweep of ``points`` runs of ``messages`` messages each over that of its runs, less one."""
+    """Return the overhead of a sweep of ``points`` runs with ``messages`` messages, as a share of its runs."""
     rates = [1e-4 * number for number in range(1, points // _SEEDS + 1)]
-    _overhead([1e-3], messages)  # what is imported at first use
+    _overhead([1e-3], messages)  # loads the modules that are imported at first use
     found = [_overhead(rates, messages) for _ in range(rounds)]
     over = [overhead for overhead, _ in found]
     interval = mean_over_seeds(over).interval
@@ -84,7 +84,7 @@ def bench_sweep(points: int, messages: int, rounds: int) -> dict[str, Any]:
 
 
 def _overhead(rates: list[float], messages: int) -> tuple[float, float]:
-    """Of one sweep: its share over its runs, and the CPU time of these."""
+    """Return the overhead of a sweep as a share of its runs, and the CPU time of the runs."""
     clock = _Clock()
     with tempfile.TemporaryDirectory() as folder:
         began_s = time.process_time()

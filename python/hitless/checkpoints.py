@@ -1,9 +1,9 @@
-"""Checkpoints of a run: how often they are written, and what is kept beside them for `hitless resume`.
+"""Checkpoints of a run: their interval, and the files stored with them for `hitless resume`.
 
 ::
 
     results/20261121-081500-run-mine/
-        checkpoint.json    the scenario as it was given, its name, the seed, how often
+        checkpoint.json    the scenario as given, its name, the seed, the interval
         checkpoint         the newest state of the run, replaced as a whole
 """
 
@@ -34,12 +34,12 @@ class Every:
 
     @classmethod
     def of(cls, text: str, where: str) -> Self:
-        """What a user wrote: "10 min", "1 ms simulated". Raises `BadInput`."""
+        """Parse a user's text: "10 min", "1 ms simulated". Raises `BadInput`."""
         is_simulated = text.endswith(_SIMULATED)
         try:
             seconds = seconds_of(text.removesuffix(_SIMULATED))
         except ValueError as refused:
-            raise BadInput(f"{text!r} is no interval", where=where, hint=_EXAMPLES) from refused
+            raise BadInput(f"{text!r} is not an interval", where=where, hint=_EXAMPLES) from refused
         if is_simulated and 0 < seconds * 1e12 < 1 << 63 and (ps := round(seconds * 1e12)):
             return cls(text, None, ps)
         if not is_simulated and _WALL_MIN_S <= seconds < _WALL_MAX_S:
@@ -54,45 +54,45 @@ _WALL_MAX_S = 1e9
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A run as it was asked for."""
+    """The user's request for a run."""
 
     name: str
     shown: str
-    """What messages call the scenario."""
+    """Name of the scenario in messages."""
     text: str
     file: str | None
-    """Paths in the scenario are relative to its folder."""
+    """File of the scenario; paths in the scenario are relative to its folder."""
     seed: int | None
     checkpoint: str = ""
-    """How often one is written; "" for never."""
+    """Interval of checkpoints; "" for never."""
 
     def write(self, folder: Path) -> None:
-        """Keep it in the folder of the results, whole or not at all."""
+        """Store it in the folder of the results, whole or not at all."""
         document = {name: getattr(self, name) for name in self.__slots__}
         write_whole(folder / PLAN, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """The plan of the run in ``folder``. Raises `BadInput` where there is none that can be gone on with."""
+        """Read the request for the run in ``folder``. Raises `BadInput` if this run cannot be resumed."""
         try:
             document: dict[str, Any] = json.loads(text_of(folder / PLAN))
             plan = cls(**document)
         except FileNotFoundError as missing:
-            hint = "hitless run FILE --checkpoint EVERY writes checkpoints, and takes them away once it is done"
-            raise BadInput("there is no run to go on with", where=str(folder), hint=hint) from missing
+            hint = "hitless run FILE --checkpoint EVERY writes checkpoints, and removes them once it is done"
+            raise BadInput("there is no run to resume", where=str(folder), hint=hint) from missing
         except OSError as refused:
             raise BadInput(f"cannot read it: {reason(refused)}", where=str(folder / PLAN)) from refused
         except (ValueError, TypeError) as broken:
-            raise BadInput("it is damaged", where=str(folder / PLAN), hint="begin the run again") from broken
+            raise BadInput("it is damaged", where=str(folder / PLAN), hint="start the run again") from broken
         if not (folder / STATE).exists():
-            hint = "begin it again: it ended before its first checkpoint"
+            hint = "start it again: it ended before its first checkpoint"
             raise BadInput("the run has no checkpoint yet", where=str(folder), hint=hint)
         return plan
 
 
 @dataclass(slots=True)
 class Checkpoints:
-    """What a run writes, and whether it goes on from it. The folder is known only when the run begins."""
+    """Checkpoints that a run writes or resumes from. The folder is known only when the run begins."""
 
     plan: RunRequest
     every: Every
@@ -100,7 +100,7 @@ class Checkpoints:
     folder: Path | None = None
 
     def native(self) -> _native.Checkpoints:
-        """As the simulator takes it."""
+        """Return the settings for the simulator."""
         if self.folder is None:
             raise ValueError("checkpoints of a run that has no folder")
         every, path = self.every, self.folder / STATE
@@ -110,22 +110,22 @@ class Checkpoints:
 
 
 def can_resume(folder: Path) -> bool:
-    """Is there a checkpoint to go on from?"""
+    """Is there a checkpoint to resume from?"""
     return (folder / STATE).exists() and (folder / PLAN).exists()
 
 
 def take_away(folder: Path) -> None:
-    """The run is done, and is not gone on with."""
+    """Remove the checkpoint of a run that is done."""
     for name in (STATE, PLAN):
         (folder / name).unlink(missing_ok=True)
 
 
 @functools.cache
 def machine_code() -> str:
-    """The digest of the native module: two builds have two."""
+    """Return the digest of the native module; it identifies a build."""
     return hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
 
 
 def program() -> str:
-    """What tells this build of the simulator from another: its version, and some of the digest of its machine code."""
+    """Return the version of the simulator with some of the digest of its machine code; it identifies a build."""
     return f"{_native.version()} (build {machine_code()[:16]})"

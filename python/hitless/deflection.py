@@ -1,4 +1,4 @@
-"""Single steps of deflection without a network, by the simulator's own code: what its paper shows in small examples."""
+"""Single steps of deflection without a network, by the simulator's own code, for the paper's small examples."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -17,16 +17,16 @@ Tables = dict[str, pl.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class RelativePriorities:
-    """Relative priority of packets that enter a queue one after the other, and do not leave it (appendix C)."""
+    """Relative priority of packets that enter a queue one after the other, and stay in it (appendix C)."""
 
     ranks: Sequence[int]
     window: int
-    """Packets that the quantile compares with, the last that entered."""
+    """Number of recent packets that the quantile compares with."""
     queue_packets: int
-    """Packets that the queue has room for."""
+    """Capacity of the queue in packets."""
 
     def job(self, *, file_name: str, seed: int | None) -> "Step":
-        """The step, about to run. Table ``relative_priorities`` has a row for each packet."""
+        """Return the step, about to run. Table ``relative_priorities`` has a row for each packet."""
         return Step(self._tables, asdict(self), 1 if seed is None else seed)
 
     def _tables(self, seed: int) -> Tables:
@@ -41,16 +41,16 @@ class RelativePriorities:
 
 @dataclass(frozen=True, slots=True)
 class ScanCounts:
-    """How often each port is the first that is not full, from a random start on (appendix E)."""
+    """How often each port is the first with free space, scanning from a random start (appendix E)."""
 
     full_probabilities: Sequence[float]
-    """By port: how likely it is to be full, in each draw anew."""
+    """Probability that each port is full, drawn independently every time."""
     draws: int
     start: Literal["uniform", "five-bit"] = "uniform"
-    """Uniform over the ports, or a number of five bits, as in the authors' program."""
+    """Uniform over the ports, or a five-bit number, as in the authors' program."""
 
     def job(self, *, file_name: str, seed: int | None) -> "Step":
-        """The draws of one seed, about to run. Table ``scan`` has a row for each port, and port -1: none was free."""
+        """Return the draws of a seed, about to run. Table ``scan`` has a row per port; port -1 means all were full."""
         return Step(self._tables, asdict(self), 1 if seed is None else seed)
 
     def _tables(self, seed: int) -> Tables:
@@ -59,7 +59,7 @@ class ScanCounts:
 
 
 class Step:
-    """A step about to run. It takes no time worth a cancel; ``progress`` and ``cancel`` are for other threads."""
+    """A step about to run. It is too short to cancel; ``progress`` and ``cancel`` are for other threads."""
 
     def __init__(self, tables: Callable[[int], Tables], settings: dict[str, Any], seed: int) -> None:
         self._tables = tables
@@ -73,10 +73,10 @@ class Step:
         return float(self._is_done)
 
     def cancel(self) -> None:
-        """Does nothing: the step is over sooner."""
+        """Do nothing: the step ends sooner."""
 
     def run(self, keep: Collection[str] | None = None) -> Run:
-        """Run it; refused where the settings mean nothing."""
+        """Run it; meaningless settings are refused."""
         began = time.monotonic()
         try:
             tables = self._tables(self._seed)

@@ -1,10 +1,10 @@
-"""Errors for people: what is wrong, where, the rule, and a hint. Never a traceback."""
+"""Errors for people: what is wrong, where, the rule, and a hint, never a traceback."""
 
 import errno
 
 
 class HitlessError(Exception):
-    """Something that ends a command; ``exit_code`` 1 means that a run failed."""
+    """An error that ends a command; ``exit_code`` 1 means that a run failed."""
 
     exit_code = 1
 
@@ -16,65 +16,65 @@ class HitlessError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """The message as it is shown, one line for each part."""
+        """Return the message as shown, one line for each part."""
         parts = [("error", self.what), ("  where", self.where), ("  rule", self.rule), ("  hint", self.hint)]
         return "\n".join(f"{name}: {text}" for name, text in parts if text)
 
 
 class BadInput(HitlessError):
-    """The command or a file it was given is wrong: exit code 2."""
+    """The command, or a file given to it, is wrong: exit code 2."""
 
     exit_code = 2
 
 
 class MechanismFailed(HitlessError):
-    """A mechanism that is a class of Python raised an error in a run: the message ends with the traceback."""
+    """A mechanism written as a Python class raised an error in a run: the message ends with the traceback."""
 
 
 _FAULTS_SHOWN = 4
 
 
 class RefusedScenario(BadInput):
-    """A scenario that the simulator refused; its message is complete, and as many faults are shown as one can mend."""
+    """A scenario that the simulator refused. Its message is complete, with as many faults as a user can fix at once."""
 
     def __str__(self) -> str:
-        """The simulator's own message: the first faults, and how many more there are."""
+        """Return the simulator's own message: the first faults, and the number of further ones."""
         faults = self.what.rstrip().split("\n\n")
         shown = "\n\n".join(faults[:_FAULTS_SHOWN])
         if len(faults) > _FAULTS_SHOWN:
             shown += f"\n\nand {len(faults) - _FAULTS_SHOWN} more errors"
         if len(faults) > _FAULTS_SHOWN and faults[0].count("not valid TOML"):
-            shown += "\nhint: is this a scenario? hitless scenario example prints some to begin with"
+            shown += "\nhint: is this a scenario? hitless scenario example prints some"
         return shown if shown.startswith("error") else f"error: {shown}"
 
 
 def out_of_memory(where: str = "") -> HitlessError:
-    """The error for people of a `MemoryError`."""
+    """Return the error for people for a `MemoryError`."""
     hint = "a shorter run, fewer flows, or fewer runs at a time (--jobs 1)"
     return HitlessError("there is not enough memory", where=where, hint=hint)
 
 
 def explained(fault: Exception) -> HitlessError:
-    """The cause of an error that nothing else explains: the system's, or a bug of hitless."""
+    """Return the error for people for an otherwise unexplained error: the system's, or a bug in hitless."""
     if isinstance(fault, MemoryError):
         return out_of_memory()
     if isinstance(fault, OSError) and fault.strerror:
         is_full = fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}
-        what = "what was to be written has no room" if is_full else "the system refused something"
+        what = "there is no space for the data" if is_full else "the system refused something"
         where = str(fault.filename or ("standard output" if is_full else ""))
         return HitlessError(what, where=where, hint=f"the system says: {fault.strerror}")
-    hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
+    hint = "this is a bug in hitless; run again with --debug before the command to see where it happened"
     return HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)
 
 
 def was_interrupted(fault: BaseException | None) -> bool:
-    """Was Ctrl-C the cause? Modules that are imported meanwhile may raise it as another error."""
+    """Was Ctrl-C the cause? Modules imported at the time can raise it as another error."""
     while fault is not None and not isinstance(fault, KeyboardInterrupt):
         fault = fault.__cause__ or fault.__context__
     return fault is not None
 
 
 def reason(failed: Exception) -> str:
-    """Why the system or a decoder refused, in words: without the number of the error."""
+    """Return the system's or decoder's reason in words, without the number of the error."""
     words = getattr(failed, "strerror", None)
     return str(words) if words else str(failed)

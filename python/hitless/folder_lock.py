@@ -15,7 +15,7 @@ class FolderLock:
     def __init__(self, folder: Path, part: str = "") -> None:
         """Take the lock without waiting. Raises `BadInput` if another process has it, and `OSError`."""
         self._descriptors: list[int] = []
-        # Only closed, since a process that was forked has copies of them.
+        # Only close them, because forked processes have copies of them.
         weakref.finalize(self, _close, self._descriptors)
         try:
             self._take(folder, folder, fcntl.LOCK_SH if part else fcntl.LOCK_EX)
@@ -43,7 +43,7 @@ class FolderLock:
                 raise
 
     def release(self) -> None:
-        """Let others write to the folder. May be called more than once."""
+        """Let others write to the folder. Safe to call more than once."""
         for descriptor in self._descriptors:
             fcntl.flock(descriptor, fcntl.LOCK_UN)
         _close(self._descriptors)

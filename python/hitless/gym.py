@@ -1,8 +1,8 @@
 """`hitless[gym]`: a link that corrupts frames as an environment of Gymnasium.
 
-At each step a controller chooses how many copies LinkGuardian retransmits of each lost packet on one link, or none at
-all, and sees what a control plane sees: the counters of the port behind the link. More copies lose fewer packets for
-good, and take more of the link.
+At each step a controller sees the counters of the port behind the link, like a control plane, and chooses the number of
+copies that LinkGuardian retransmits for each lost packet on this link; zero switches it off. More copies lose fewer
+packets, and use more of the link's capacity.
 """
 
 import math
@@ -24,24 +24,24 @@ except ImportError as missing:
 Observation = NDArray[np.float32]
 
 LEAST_RATE, MOST_RATE = 1e-5, 0.05
-"""Of loss, drawn evenly by powers of ten."""
+"""Range of the loss rate, drawn uniformly on a logarithmic scale."""
 _SEED_MAX = 2**31
 
 
 class LinkProtection(gymnasium.Env[Observation, np.int64]):
-    """Protect one link of a scenario, whose loss rate changes, at the least cost.
+    """Protect one link of a scenario with a changing loss rate at minimum cost.
 
     **Action**: copies of each lost packet, 0 for no protection, up to ``copies_max``.
 
-    **Observation**, of the last step: the share of frames that were corrupted, as its logarithm to base 10 over -6 (0:
-    all, 1: one in a million or none), and the copies that were chosen over ``copies_max``.
+    **Observation**, of the last step: the share of corrupted frames, as its logarithm to base 10 over -6 (0: all, 1:
+    one in a million or none), and the chosen copies over ``copies_max``.
 
-    **Reward**: minus the cost of the step: ``loss_price`` for each packet lost for good, 1 for each copy that was sent,
-    and ``upkeep`` where the link is protected.
+    **Reward**: minus the cost of the step: ``loss_price`` for each unrecovered packet, 1 for each copy sent, and
+    ``upkeep`` if the link is protected.
 
-    An episode is a run of the scenario with a seed of its own; it is truncated at the scenario's end. The loss rate is
-    drawn between 1e-5 and 0.05, and drawn again after each step with probability ``change``. The scenario configures
-    LinkGuardian on ``link``. Raises `BadInput` where it does not.
+    An episode is a run of the scenario with a new seed; it is truncated at the scenario's end. The loss rate is drawn
+    between 1e-5 and 0.05, and drawn again after each step with probability ``change``. The scenario must configure
+    LinkGuardian on ``link``; otherwise `BadInput` is raised.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
@@ -71,7 +71,7 @@ class LinkProtection(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a run with another seed, and a loss rate, drawn from ``seed``."""
+        """Start a run with a new seed and a new loss rate, both drawn from ``seed``."""
         super().reset(seed=seed)
         self._steps = self._scenario.start(seed=int(self.np_random.integers(_SEED_MAX)))
         self._copies, self._seen = 0, (0, 0, 0, 0)
@@ -79,9 +79,9 @@ class LinkProtection(gymnasium.Env[Observation, np.int64]):
         return np.array([1.0, 0.0], dtype=np.float32), {"loss_rate": rate}
 
     def step(self, action: np.int64) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Choose the copies, and run on for a period.
+        """Choose the copies, and run for a period.
 
-        The information has the ``lost`` packets, the ``copies`` sent, and the ``loss_rate`` of the next period.
+        The info dictionary has the ``lost`` packets, the ``copies`` sent, and the ``loss_rate`` of the next period.
         """
         steps = self._steps
         if steps is None:
@@ -107,7 +107,7 @@ class LinkProtection(gymnasium.Env[Observation, np.int64]):
         self._copies = copies
 
     def _counted(self, steps: Steps) -> tuple[int, int, int, int]:
-        """What has been counted since the last step: good frames, all frames, packets lost for good, copies."""
+        """Return the counts since the last step: good frames, all frames, unrecovered packets, copies."""
         frames = steps.frames_behind(self._link)
         table = steps.mechanisms
         lost, sent = (int(table["value"].filter(table["counter"] == name).sum()) for name in _COUNTERS)

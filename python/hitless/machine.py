@@ -1,4 +1,4 @@
-"""The machine a result was made on, for the manifest."""
+"""Description of the machine that made a result, for the manifest."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def describe_machine() -> dict[str, str | int | None]:
-    """Processor, cores, memory that a run can take, kernel and Python."""
+    """Return processor, cores, memory that a run can take, kernel and Python."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count() or 1,
@@ -22,10 +22,10 @@ def describe_machine() -> dict[str, str | int | None]:
 
 
 def source_commit() -> str | None:
-    """The commit of the checkout that the program runs from, with "+" where it was changed; None outside of one."""
+    """Return the commit of this program's checkout, with "+" if it was modified; None outside a checkout."""
     try:
         top = Path(_git("rev-parse", "--show-toplevel"))
-        if top / "python" / "hitless" != _PACKAGE:  # a checkout of something else, into which hitless was installed
+        if top / "python" / "hitless" != _PACKAGE:  # another project's checkout, into which hitless was installed
             return None
         return _git("rev-parse", "--short=9", "HEAD") + ("+" if _git("status", "--porcelain", "-uno") else "")
     except (OSError, subprocess.CalledProcessError):

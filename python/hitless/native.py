@@ -1,17 +1,17 @@
-"""Which native module this process loads: the packaged one, or one that `hitless mechanism build` has made.
+"""The choice of the native module: the packaged one, or a user's module made by `hitless mechanism build`.
 
-A module of one's own is taken when it was made for the packaged one that is here now. Processes that this one starts
-take the same, by the environment variable that names it.
+A user's module is loaded only if it was made for the current packaged module. Child processes load the same one,
+through an environment variable.
 
-Only what is cheap is imported here: every process that needs the simulator comes by.
+This module imports only cheap modules, because every process that needs the simulator loads it.
 """
 
 import os
 
 VARIABLE = "HITLESS_MECHANISMS"
-"""The folder of the native module, set by the first process for those that it starts; "none": the packaged module."""
+"""Folder of the native module, set by the first process for its children; "none" means the packaged module."""
 
-STALE = "mechanisms of yours were built for another hitless, and are left out: hitless mechanism build"
+STALE = "your mechanisms were built for another hitless and are ignored: run hitless mechanism build"
 
 LIBRARY = "_native.abi3.so"
 RECORD = "built.json"
@@ -20,19 +20,19 @@ _package = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - 
 
 
 def cache() -> str:
-    """Where what is built for this installation is kept: an installation each, since two may differ."""
+    """Return the cache folder for builds of this installation; two installations can differ."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")  # noqa: PTH111, PTH118
     return os.path.join(base, "hitless", "mechanisms", _package.strip(os.sep).replace(os.sep, "-"))  # noqa: PTH118
 
 
 def identity() -> list[int]:
-    """What tells the packaged module from another that takes its place."""
+    """Identify the packaged module, to detect its replacement."""
     packaged = os.stat(os.path.join(_package, LIBRARY))  # noqa: PTH116, PTH118
     return [packaged.st_size, packaged.st_mtime_ns]
 
 
 def folder() -> str | None:
-    """The folder of the module to load; None for the packaged one. `ImportError`: the one asked for is gone."""
+    """Return the folder of the module to load; None for the packaged one. Raises `ImportError` if it is missing."""
     chosen = os.environ.get(VARIABLE)
     if chosen is None:
         chosen = _of_record()
@@ -47,7 +47,7 @@ def folder() -> str | None:
 
 
 def stale() -> bool:
-    """Whether there is a module of one's own that was left out, since the packaged one is another by now."""
+    """Is there a user's module that was skipped, because the packaged module has changed?"""
     return VARIABLE not in os.environ and os.path.exists(os.path.join(cache(), RECORD))  # noqa: PTH110, PTH118
 
 

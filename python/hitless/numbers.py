@@ -1,18 +1,18 @@
-"""Numbers as people and programs read them."""
+"""Numbers for people and programs."""
 
 import math
 
 NOTHING = "\N{EN DASH}"
-"""What stands where there is no number."""
+"""Placeholder for a missing number."""
 
 
 def finite(value: float | None) -> float | None:
-    """The number as JSON can have it."""
+    """Return the number if JSON can represent it, otherwise None."""
     return float(value) if value is not None and math.isfinite(value) else None
 
 
 def format_number(value: float | None) -> str:
-    """Four significant digits, without needless zeros; a dash for nothing."""
+    """Format with four significant digits, without needless zeros; a dash for None."""
     if value is None:
         return NOTHING
     if value == 0.0:

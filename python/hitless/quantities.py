@@ -1,4 +1,4 @@
-"""Quantities as scenarios and people write them: "100 Gbps", "1.5 us", "1448 B", "3GB"."""
+"""Quantities as written in scenarios: "100 Gbps", "1.5 us", "1448 B", "3GB"."""
 
 import math
 import re
@@ -10,24 +10,24 @@ _WRITTEN = re.compile(r"\s*([+-]?[\d._]+(?:[eE][+-]?\d+)?)\s*([A-Za-zµμ]+)\s*"
 
 
 def seconds_of(text: str) -> float:
-    """The time in seconds. Raises `ValueError`."""
+    """Parse a time into seconds. Raises `ValueError`."""
     return _value(text, _SECONDS)
 
 
 def bytes_of(text: str) -> float:
-    """The size in bytes. Raises `ValueError`."""
+    """Parse a size into bytes. Raises `ValueError`."""
     return _value(text, _BYTES)
 
 
 def bps_of(text: str) -> float:
-    """The rate in bits a second. Raises `ValueError`."""
+    """Parse a rate into bits per second. Raises `ValueError`."""
     return _value(text, _BPS)
 
 
 def _value(text: str, units: dict[str, float] | dict[str, int]) -> float:
     parts = _WRITTEN.fullmatch(text)
     if parts is None or parts[2] not in units:
-        raise ValueError(f"{text!r} has none of the units {', '.join(units)}")
+        raise ValueError(f"{text!r} lacks one of the units {', '.join(units)}")
     value = float(parts[1]) * units[parts[2]]
     if not math.isfinite(value):
         raise ValueError(f"{text!r} is too large")

@@ -1,14 +1,14 @@
-"""The folder that a run leaves behind.
+"""The folder with the results of a run.
 
 ::
 
     results/20261121-081500-reproduce/
-        manifest.json    version, seeds, machine, wall time, own mechanisms with digests, drops by reason, warnings
+        manifest.json    version, seeds, machine, wall time, user mechanisms with digests, drops by reason, warnings
         summary.json     the rows, as --json prints them
         report.html      opens offline
-        pictures/        its plots, an SVG each
+        pictures/        its plots, one SVG each
         lg-fig8/         tables in Parquet, and the effective scenario of each point
-    results/points/      finished points of longer campaigns, which need not be run again (`runs.keeping`)
+    results/points/      cached points of longer campaigns, which do not run again (`runs.keeping`)
 """
 
 import errno
@@ -40,14 +40,14 @@ from hitless.visible import visible
 from hitless.whole_file import text_of, whole
 
 RESULTS = Path("results")
-"""Where folders are made when the user names none."""
+"""Default parent of result folders."""
 
 
 class ResultsFolder:
-    """A new folder, filled as results arrive: what was written stays, whatever comes after.
+    """A new folder, filled as results arrive; written files stay, whatever happens later.
 
-    No other run writes to it meanwhile. As a context it takes the folder away again when nothing was written: a run
-    that failed leaves none.
+    It is locked against other runs. As a context manager it removes an empty folder, so a failed run does not leave one
+    behind.
     """
 
     def __init__(self, what: str, out: Path | None = None, *, may_replace: bool = False, part: str = "") -> None:
@@ -58,9 +58,9 @@ class ResultsFolder:
         self._began = datetime.now(UTC)
         self._written: list[Path] = []
         self.trouble: OSError | None = None
-        """Why something could not be written."""
+        """Error of the last failed write."""
         self.replaces: str | None = None
-        """When the results were made that are in the folder already; an interrupted run is gone on with."""
+        """Time of the results already in the folder; an interrupted run continues there."""
         try:
             self.path, self._is_new = (
                 _made(out) if out else _made_unused(f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
@@ -84,7 +84,7 @@ class ResultsFolder:
             return
         if earlier["command"] != ["hitless", *sys.argv[1:]]:
             raise BadInput(
-                f"there are results of another command already: {' '.join(earlier['command'])}",
+                f"there are already results of another command: {' '.join(earlier['command'])}",
                 where=str(self.path),
                 hint="choose another --out, or remove the folder",
             )
@@ -97,7 +97,7 @@ class ResultsFolder:
         self.close()
 
     def close(self) -> None:
-        """Let others write to it. Where something could not be written, nothing of this run stays."""
+        """Release the lock. After a failed write, remove everything from this run."""
         if self.trouble is not None:
             for path in [self.path / "manifest.json", *self._written]:
                 with suppress(OSError):
@@ -111,26 +111,26 @@ class ResultsFolder:
 
     @contextmanager
     def troubles_kept(self) -> Iterator[None]:
-        """Keep what the system refuses as `trouble`, and go on: there is still something to show."""
+        """Store errors of the system as `trouble`, and continue: there are still results to show."""
         try:
             yield
         except OSError as refused:
             self.trouble = self.trouble or refused
 
     def give_up(self, refused: OSError) -> HitlessError:
-        """Remove what was written, and return the error for people."""
+        """Remove the written files, and return the error for people."""
         self.trouble = refused
         self.close()
         return self._failure(refused)
 
     @property
     def failure(self) -> HitlessError | None:
-        """The error for people of `trouble`."""
+        """The error for people for `trouble`."""
         return None if self.trouble is None else self._failure(self.trouble)
 
     def _failure(self, refused: OSError) -> HitlessError:
         what = f"the results cannot be written: {reason(refused)}"
-        hint = "nothing of this run is kept; make room, or choose another --out"
+        hint = "nothing of this run is kept; free some space, or choose another --out"
         return HitlessError(what, where=str(self.path), hint=hint)
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> None:
@@ -138,7 +138,7 @@ class ResultsFolder:
         self.write_text(name, visible(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a text file, in a folder of its own where the name has one."""
+        """Write a text file, in a subfolder if the name has one."""
         path = self.written(name)
         with whole(path) as beside:
             beside.write_text(text, encoding="utf-8")
@@ -148,7 +148,7 @@ class ResultsFolder:
         (self.path / folder).mkdir(parents=True, exist_ok=True)
         for name in tables:
             path = self.written(f"{folder}/{file_name(name)}.parquet")
-            if not (isinstance(tables, Tables) and tables.path(name) == path):  # else it is there already
+            if not (isinstance(tables, Tables) and tables.path(name) == path):  # otherwise it exists already
                 write_frame(tables[name], path)
 
     def written(self, name: str) -> Path:
@@ -159,7 +159,7 @@ class ResultsFolder:
         return path
 
     def manifest(self, command: Sequence[str], runs: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
-        """What was run, on what, and what to check before trusting it."""
+        """Return a description of the runs, the machine, and things to check before trusting the results."""
         drops: Counter[str] = Counter()
         for run in runs:
             drops.update(run["drops"])
@@ -179,7 +179,7 @@ class ResultsFolder:
 
 
 def describe(task: Task, run: Run, scenario: str) -> dict[str, Any]:
-    """A run's part of the manifest; ``scenario`` is the file of its effective configuration."""
+    """Return a run's part of the manifest; ``scenario`` is the file with its effective configuration."""
     return {
         "name": task.name,
         "seed": task.seed,
@@ -208,20 +208,20 @@ def write_result(folder: ResultsFolder, result: Result[RowType]) -> list[dict[st
 
 
 def file_name(text: str) -> str:
-    """The text as a file's name that no system minds."""
+    """Convert a text into a portable file name."""
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.") or "unnamed"
 
 
 def _made(path: Path) -> tuple[Path, bool]:
-    """A folder that is there now, and whether it was not before. Raises `OSError`."""
+    """Return a folder, created if necessary, and whether it is new. Raises `OSError`."""
     if visible(str(path)) != str(path) or set("\t\n") & set(str(path)):
         raise OSError(errno.EINVAL, "its name has a control character, or is not UTF-8", str(path))
     is_new = not path.exists()
     if not is_new and not path.is_dir():
-        raise OSError(errno.ENOTDIR, "it is no folder", str(path))
+        raise OSError(errno.ENOTDIR, "it is not a folder", str(path))
     path.mkdir(parents=True, exist_ok=True)
     if not os.access(path, os.W_OK | os.X_OK):
-        raise OSError(errno.EACCES, "it may not be written", str(path))
+        raise OSError(errno.EACCES, "it is not writable", str(path))
     return path, is_new
 
 

@@ -1,4 +1,4 @@
-"""A scenario as a value: read from a file, written in Python, changed field by field, run."""
+"""A scenario as a value: read from a file or written in Python, changed field by field, and run."""
 
 import copy
 import tomllib
@@ -27,11 +27,12 @@ _UNNAMED = "scenario"
 
 
 class Scenario:
-    """Everything that decides a run: the fabric, its hosts and switches, who sends what to whom, what goes wrong.
+    """The complete input of a run: the fabric, its hosts and switches, the traffic, and the faults.
 
-    ``fields`` has the words of a scenario file (``hitless scenario schema`` explains each). `hitless.types.Scenario` is
-    its type, by which an editor completes them. A scenario does not change: `with_` makes another one. It is checked
-    when it runs, or by `check`; what is wrong with it is raised as `RefusedScenario`, in the words of the command line.
+    ``fields`` has the fields of a scenario file (``hitless scenario schema`` explains each). Its type is
+    `hitless.types.Scenario`, which lets an editor complete them. A scenario is immutable: `with_` makes another one. It
+    is checked by `check` or when it runs; errors are raised as `RefusedScenario`, with the same text as on the command
+    line.
     """
 
     __slots__ = ("_fields", "_text", "name")
@@ -40,39 +41,39 @@ class Scenario:
         self._fields: dict[str, Any] | None = copy.deepcopy(dict(fields))
         self._text: str | None = None
         self.name = str(fields.get("name", _UNNAMED))
-        """What messages call it: its name, or that of its file."""
+        """Name in messages: the scenario's own, or the file's."""
 
     @classmethod
     def from_dict(cls, fields: "types.Scenario | Mapping[str, Any]") -> Self:
-        """The scenario with these fields, as nested mappings and lists."""
+        """Make a scenario from its fields, as nested mappings and lists."""
         return cls(fields)
 
     @classmethod
     def from_text(cls, text: str, name: str = _UNNAMED) -> Self:
-        """The scenario of a text in TOML; ``name`` is what messages call it."""
+        """Make a scenario from a text in TOML; ``name`` is used in messages."""
         made = cls({"name": name})
         made._fields, made._text, made.name = None, text.removeprefix("\ufeff"), name
         return made
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> Self:
-        """The scenario of a file in TOML. Raises `BadInput` for a file that cannot be read."""
+        """Read a scenario from a TOML file. Raises `BadInput` for a file that cannot be read."""
         try:
             return cls.from_text(text_of(Path(path)), name_of(Path(path)))
         except (OSError, UnicodeDecodeError) as refused:
-            hint = "hitless.example() lists scenarios to begin with"
+            hint = "hitless.example() lists examples"
             raise BadInput(f"cannot read the scenario: {reason(refused)}", where=str(path), hint=hint) from refused
 
     @property
     def text(self) -> str:
-        """The scenario in TOML, as it was written, or made of its fields."""
+        """The scenario in TOML, as written or generated from its fields."""
         if self._text is None:
             self._text = tomli_w.dumps(cast("dict[str, Any]", self._fields))
         return self._text
 
     @property
     def fields(self) -> dict[str, Any]:
-        """A copy of its fields, without defaults. Raises `RefusedScenario` for a text that is not TOML."""
+        """A copy of its fields, without defaults. Raises `RefusedScenario` for invalid TOML."""
         if self._fields is None:
             try:
                 self._fields = tomllib.loads(self.text)
@@ -87,15 +88,15 @@ class Scenario:
         return check_scenario(self.text, self.name)
 
     def check(self) -> Self:
-        """The scenario itself, or `RefusedScenario` with all that is wrong with it."""
+        """Return the scenario itself, or raise `RefusedScenario` with all its errors."""
         check_scenario(self.text, self.name)
         return self
 
     def with_(self, path: str, value: Any) -> "Scenario":
-        """The scenario with another value of one field, or, for None, without it.
+        """Return a copy with a new value for one field; None removes the field.
 
-        ``path`` leads to it: ``"link[0].loss.rate"``, ``"switch.ecn.threshold"``, ``"flows.bulk.load"``. An entry of a
-        list is found by its number, or by its ``name`` or ``kind``. Raises `BadInput` where it leads nowhere.
+        ``path`` names the field: ``"link[0].loss.rate"``, ``"switch.ecn.threshold"``, ``"flows.bulk.load"``. A list
+        entry is found by its index, or by its ``name`` or ``kind``. Raises `BadInput` if the path does not exist.
         """
         return varied(self, {path: value})
 
@@ -107,21 +108,21 @@ class Scenario:
         mechanisms: Collection[MechanismClass] = (),
         rows: str | PathLike[str] | None = None,
     ) -> Run:
-        """Run it to the end, with ``seed`` or its own.
+        """Run to the end, with ``seed`` or its own seed.
 
-        ``rows`` is a folder: flows and messages are written there while it runs, as ``flows.parquet`` and
-        ``messages.parquet``, and what has ended takes no memory. Their tables are then read when they are asked for.
+        ``rows`` is a folder: flows and messages are written there during the run, as ``flows.parquet`` and
+        ``messages.parquet``, and finished ones take no memory. Their tables are then read on request.
 
-        ``keep`` names the tables to keep, all by default; the scenario may name the kinds of ``mechanisms``, which are
-        classes of Python. Raises `RefusedScenario`, `MechanismFailed` with an error of a mechanism, and `HitlessError`
-        when a check of the simulator fails, and `RunStopped`, with what there is, when it takes too much memory.
+        ``keep`` names the tables to keep; the default is all. ``mechanisms`` are Python classes that the scenario can
+        name by kind. Raises `RefusedScenario`; `MechanismFailed` with an error of a mechanism; `HitlessError` if a
+        check of the simulator fails; and `RunStopped`, with partial results, if memory runs out.
         """
         register(mechanisms)
         folder = None if rows is None else Path(rows)
         return Simulation(self.text, file_name=self.name, seed=seed, rows=folder).run(keep)
 
     def start(self, *, seed: int | None = None, mechanisms: Collection[MechanismClass] = ()) -> "Steps":
-        """Start it at time 0, to be run in steps. Raises `RefusedScenario`."""
+        """Start at time 0, to run in steps. Raises `RefusedScenario`."""
         from hitless.steps import Steps  # noqa: PLC0415 - most runs go to the end at once
 
         register(mechanisms)
@@ -137,14 +138,14 @@ class Scenario:
         return f"Scenario({self.name!r})"
 
     def _repr_html_(self) -> str:
-        """What it consists of, in a few lines, as a notebook shows it."""
+        """Describe the scenario in a few lines, for a notebook."""
         from hitless.outcome.pictures import scenario_as_html  # noqa: PLC0415 - drawing is not needed to run
 
         return scenario_as_html(self.name, self.effective)
 
 
 def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
-    """As `Scenario.with_` of each, with one copy of the fields. Raises `BadInput` where a path leads nowhere."""
+    """Apply `Scenario.with_` for each setting, with one copy of the fields. Raises `BadInput` for an unknown path."""
     fields = scenario.fields
     for path, value in values.items():
         assign(fields, path, copy.deepcopy(value))
@@ -154,7 +155,7 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
 
 
 def example(name: str | None = None) -> Scenario:
-    """The example scenario ``name``. Raises `BadInput`, which lists them, where there is none, or none is named."""
+    """Return the example scenario ``name``. Raises `BadInput`, which lists them, if the name is unknown or missing."""
     text = _native.scenario_example(name) if name else None
     if text is not None:
         return Scenario.from_text(text, str(name))
@@ -166,7 +167,7 @@ def example(name: str | None = None) -> Scenario:
 
 
 def examples() -> dict[str, str]:
-    """The names of all example scenarios, each with what it shows."""
+    """Return the names of all example scenarios with their descriptions."""
     return dict(_native.scenario_examples())
 
 
@@ -176,15 +177,15 @@ def run(
     mechanisms: Collection[MechanismClass] = (),
     seed: int | None = None,
 ) -> Run:
-    """Run a scenario, given as itself, as nested mappings, as the text of a file, or as the path of one.
+    """Run a scenario, given as a `Scenario`, as nested mappings, as TOML text, or as a path.
 
-    It may name the kinds of ``mechanisms``. Raises as `Scenario.run`.
+    ``mechanisms`` are Python classes that it can name by kind. Raises the errors of `Scenario.run`.
     """
     return scenario_of(scenario).run(seed=seed, mechanisms=mechanisms)
 
 
 def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
-    """A scenario from any of the ways to give one: a text is that of a file, a path that of one."""
+    """Return a scenario from any accepted form: text in TOML, or the path of a file."""
     if isinstance(given, Scenario):
         return given
     if isinstance(given, Path):

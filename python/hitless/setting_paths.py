@@ -1,6 +1,6 @@
 """A setting by its path: ``switch.ecn.threshold=20 packets``, ``link[0].loss.rate=1e-2``, ``flows.bulk.load=0.8``.
 
-A table of a list is found by its number, ``link[0]`` or ``link.0``, or by what it calls itself: ``name`` or ``kind``.
+A list entry is found by its index, ``link[0]`` or ``link.0``, or by its ``name`` or ``kind``.
 """
 
 import re
@@ -15,22 +15,22 @@ _NUMBER = re.compile(r"\[(\d+)\]")
 
 
 def put(scenario: dict[str, Any], setting: str) -> None:
-    """Carry out ``PATH=VALUE``. Raises `BadInput`."""
+    """Apply ``PATH=VALUE``. Raises `BadInput`."""
     path, equals, value = setting.partition("=")
     if not equals or not path.strip():
-        raise BadInput(f"--set {setting!r} is no setting", hint="as in --set switch.ecn.threshold='20 packets'")
+        raise BadInput(f"--set {setting!r} is not a setting", hint="as in --set switch.ecn.threshold='20 packets'")
     assign(scenario, path, read_value(value), what=f"--set {setting!r}")
 
 
 def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None = None) -> None:
-    """Give the field at a path a value, or take it away for None; ``what`` is what messages call this.
+    """Set the field at a path to a value, or remove it for None; ``what`` names the setting in messages.
 
     Raises `BadInput`.
     """
     what = what or repr(path)
     names = [name.strip() for name in _NUMBER.sub(r".\1", path).split(".")]
     if not all(names):
-        raise BadInput(f"{what} is no path of a setting", hint="as in switch.ecn.threshold or link[0].loss.rate")
+        raise BadInput(f"{what} is not the path of a setting", hint="as in switch.ecn.threshold or link[0].loss.rate")
     table: Any = scenario
     for depth, name in enumerate(names[:-1]):
         table = _inside(table, name, where=f"{what}, at {'.'.join(names[: depth + 1])}")
@@ -45,7 +45,7 @@ def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None 
 
 
 def read_value(text: str) -> Any:
-    """A value as TOML writes it; what is none is text, so that quotes can be left out."""
+    """Read a value as TOML; anything invalid is text, so that quotes can be omitted."""
     try:
         return tomllib.loads(f"value = {text.strip()}")["value"]
     except tomllib.TOMLDecodeError:
@@ -64,7 +64,7 @@ def _inside(table: Any, name: str, *, where: str) -> Any:
         return table.setdefault(name, {})
     if isinstance(table, list):
         return _entry(table, name, where=where)
-    raise BadInput(f"{name} is inside of what is no table", where=where)
+    raise BadInput(f"{name} is not inside a table", where=where)
 
 
 def _entry(entries: Sequence[Mapping[str, Any]], name: str, *, where: str) -> Mapping[str, Any]:

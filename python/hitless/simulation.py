@@ -1,7 +1,7 @@
 """One run of a simulator: from a scenario, or other work, to typed results.
 
-The native module runs through this module alone (besides the benchmark), so that its errors become this package's in
-one place, with `hitless.checking`.
+Only this module (besides the benchmark) runs the native module, so that it and `hitless.checking` convert all its
+errors into this package's.
 """
 
 import json
@@ -27,22 +27,22 @@ from hitless.prototype.kinds import identity, named_in
 from hitless.threads import thread_count
 
 LinkEnd: TypeAlias = Literal["sender", "receiver"]
-"""An end of a link in one direction: the switch before it, or the one behind it."""
+"""An end of a directed link: the switch before it, or the one after it."""
 
 
 class RunCancelled(Exception):
-    """The run was ended early by `Simulation.cancel`."""
+    """The run was stopped by `Simulation.cancel`."""
 
 
 class Job(Protocol):
-    """Work under way. ``progress`` and ``cancel`` are for other threads."""
+    """Work in progress. ``progress`` and ``cancel`` are for other threads."""
 
     @property
     def progress(self) -> float:
         """Share that is done, 0 to 1."""
 
     def cancel(self) -> None:
-        """End soon; `run` then raises `RunCancelled`. One that has a ``stop``, too, has results then (`RunStopped`)."""
+        """Stop soon; `run` then raises `RunCancelled`. A job with ``stop`` can keep its results (`RunStopped`)."""
 
     def run(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end, once, and return the tables named in ``keep``, or all."""
@@ -50,10 +50,10 @@ class Job(Protocol):
 
 @runtime_checkable
 class Work(Protocol):
-    """What one run does: a packet simulation, a year of a fleet, or anything else that depends on a seed alone."""
+    """The work of one run: a packet simulation, a year of a fleet, or anything else that depends only on a seed."""
 
     def job(self, *, file_name: str, seed: int | None) -> Job:
-        """The work for one seed, about to run; ``file_name`` is what messages call it."""
+        """Return the work for one seed, about to run; ``file_name`` is its name in messages."""
 
 
 @dataclass(slots=True)
@@ -68,30 +68,30 @@ class PacketSimulation:
     """The packet-level simulation of a scenario."""
 
     scenario: Fields | str
-    """As nested mappings, or the text of a file."""
+    """Nested mappings, or the text of a file."""
     place: str | None = None
-    """The name of its file, which messages call it by: files that it names are relative to its folder."""
+    """Name of its file in messages; files that the scenario names are relative to its folder."""
     rows: "RowsFolder | None" = None
-    """Where flows and messages are written while it runs; None: it keeps them in memory."""
+    """Folder for flows and messages during the run; None keeps them in memory."""
     checkpoints: Checkpoints | None = None
-    """What it writes to go on from; None: nothing."""
+    """Checkpoints to write; None for no checkpoints."""
 
     def job(self, *, file_name: str, seed: int | None) -> "Simulation":
-        """The simulation with this seed, or with the scenario's own."""
+        """Return the simulation with this seed, or with the scenario's own."""
         folder = self.rows.path if self.rows is not None else None
         name, checkpoints = self.place or file_name, self.checkpoints
         return Simulation(self.scenario, file_name=name, seed=seed, rows=folder, checkpoints=checkpoints)
 
     def identity(self, file_name: str) -> str:
-        """Everything that the results depend on but seed and program: every setting, and digests of files."""
+        """Return everything that the results depend on except seed and program: every setting, and digests of files."""
         return check_scenario(scenario_text(self.scenario), self.place or file_name) + identity(self.python_kinds())
 
     def python_kinds(self) -> list[str]:
-        """The kinds of its mechanisms that are classes of Python, which this process alone knows."""
+        """Return the kinds of its mechanisms that are Python classes, which only this process knows."""
         try:
             return named_in(tomllib.loads(self.scenario) if isinstance(self.scenario, str) else self.scenario)
         except tomllib.TOMLDecodeError:
-            return []  # the check of the scenario says so
+            return []  # the check of the scenario reports it
 
 
 class Simulation:
@@ -106,7 +106,7 @@ class Simulation:
         rows: Path | None = None,
         checkpoints: Checkpoints | None = None,
     ) -> None:
-        """``rows`` is a folder in which flows and messages are written while it runs, instead of being kept.
+        """``rows`` is a folder for flows and messages, written during the run instead of being kept.
 
         With ``checkpoints`` it runs on one thread, and keeps its rows.
         """
@@ -124,21 +124,21 @@ class Simulation:
         return self._native.progress
 
     def checkpoint_refusal(self) -> str | None:
-        """Why it could write no checkpoints; None: it could. A large network takes a while to build."""
+        """Return why it cannot write checkpoints; None if it can. A large network takes a while to build."""
         return self._native.checkpoint_refusal()
 
     def cancel(self) -> None:
-        """End a run under way soon; `run` then raises `RunCancelled`."""
+        """Stop a run soon; `run` then raises `RunCancelled`."""
         self._native.cancel()
 
     def stop(self) -> None:
-        """End a run under way soon, with the results that it has; `run` then raises `RunStopped`."""
+        """Stop a run soon, with partial results; `run` then raises `RunStopped`."""
         self._native.stop()
 
     def run(self, keep: Collection[str] | None = None) -> Run:
-        """Run to the end and return the tables named in ``keep``, or all; on as many threads as `thread_count` says.
+        """Run to the end on `thread_count` threads and return the tables named in ``keep``, or all.
 
-        Raises `RunStopped` when it was stopped, or took more memory than it may.
+        Raises `RunStopped` if it was stopped, or exceeded its memory limit.
         """
         began = time.monotonic()
         files = RowFiles(self._rows) if self._rows is not None else None
@@ -180,21 +180,22 @@ class Simulation:
         if files is not None:
             files.discard()
         what = f"rows cannot be written: {reason(refused)}"
-        return HitlessError(what, where=str(self._rows), hint="make room, or choose another folder")
+        return HitlessError(what, where=str(self._rows), hint="free some space, or choose another folder")
 
     @staticmethod
     def _is_too_large(run: Run) -> bool:
         return run.summary.values.get("ended_by") == "memory limit"
 
 
-_STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; what there is is that of a shorter run"
+_STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; the results are those of a shorter run"
 
 
 class Session:
     """A simulation run in steps. Without commands it gives the results of `Simulation.run`.
 
-    ``ports`` shows what a control plane can see of the switches, and obeys it. Links are named as in scenarios:
-    ``"sw2->sw6"``. It raises ValueError for a link that does not exist or has no protection that can be switched on.
+    ``ports`` shows the view of a control plane on the switches, and executes its commands. Links are named as in
+    scenarios: ``"sw2->sw6"``. It raises ValueError for an unknown link, or a link without protection that can be
+    switched on.
     """
 
     def __init__(self, scenario: Fields | str, *, file_name: str, seed: int | None = None) -> None:
@@ -206,12 +207,12 @@ class Session:
         self._began = time.monotonic()
 
     def advance(self, until_ps: int) -> bool:
-        """Run up to ``until_ps``, what is due then left to come; False when the run has ended."""
+        """Run up to ``until_ps``, leaving events due at this time pending; False when the run has ended."""
         with faults_explained(self._file_name):
             return self.ports.advance(until_ps)
 
     def mechanisms(self) -> pl.DataFrame:
-        """What the mechanisms have counted so far: switch, mechanism, scope, counter, value."""
+        """Return the mechanisms' counters so far: switch, mechanism, scope, counter, value."""
         return frame_of(self.ports.mechanisms())
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
@@ -231,10 +232,10 @@ def kept(
     keep: Collection[str] | None,
     paths: Mapping[str, Path] | None = None,
 ) -> Tables:
-    """The tables of a run that are to be kept; None: all. ``paths`` are of those that were written."""
+    """Return the tables of a run to keep; None means all. ``paths`` are the tables written to files."""
     return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep}, paths)
 
 
 def program_identity() -> str:
-    """The version of the program and the digest of its native module: two builds have two."""
+    """Return the version of the program and the digest of its native module; they identify a build."""
     return f"{_native.version()} {machine_code()}"

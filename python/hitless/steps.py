@@ -1,4 +1,4 @@
-"""A run in steps: what a controller, or a learning agent, sees of the fabric and does to it."""
+"""A run in steps: the fabric as a controller or a learning agent sees and changes it."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,21 +15,21 @@ from hitless.simulation import LinkEnd, Session
 _PS_PER_US = 1_000_000
 _PS_PER_S = 10**12
 _BEGUN_PS = 1
-"""Where a run stands in which a command was given at 0 s: what the scenario does then is done."""
+"""Position of a run after a command at 0 s: the scenario's own events at 0 s are done."""
 _ENDS: tuple[LinkEnd, ...] = ("receiver", "sender")
 
 
 class FrameCounts(NamedTuple):
-    """What the MAC of a switch port has received since the start."""
+    """Frames that the MAC of a switch port has received since the start."""
 
     ok: int
     """Frames without an error: framesRxOk."""
     all: int
-    """All frames, corrupted ones included: framesRxAll."""
+    """All frames, including corrupted ones: framesRxAll."""
 
 
 class Steps:
-    """A run that stops where it is told to, shows what a control plane may see, and obeys.
+    """A run that stops on request, shows the view of a control plane, and executes its commands.
 
     ::
 
@@ -40,19 +40,18 @@ class Steps:
                 steps.protect("sw2->sw6", copies=2)
         run = steps.finish()
 
-    What is done takes effect at the moment at which the run stands. Without commands the run is the one of
-    `Scenario.run`, event by event. Links are named as in scenarios: ``"a->b"`` is a direction, ``"a<->b"`` both. What
-    cannot be done raises `BadInput`.
+    Commands take effect at the current simulated time. Without commands the run equals `Scenario.run`, event by event.
+    Links are named as in scenarios: ``"a->b"`` is a direction, ``"a<->b"`` both. An invalid command raises `BadInput`.
     """
 
     def __init__(self, text: str, name: str, seed: int | None) -> None:
-        """`Scenario.start` makes it: ``name`` is what messages call the scenario."""
+        """Make it with `Scenario.start`; ``name`` is the scenario's name in messages."""
         self._session = Session(text, file_name=name, seed=seed)
         self._is_over = False
 
     @property
     def now_us(self) -> float:
-        """The simulated time up to which it has run, in microseconds."""
+        """Current simulated time in microseconds."""
         return self._now_ps / _PS_PER_US
 
     @property
@@ -61,16 +60,16 @@ class Steps:
 
     @property
     def is_over(self) -> bool:
-        """Has the scenario come to its end?"""
+        """Has the scenario ended?"""
         return self._is_over
 
     def advance(self, duration: str) -> bool:
-        """Run on for a time such as ``"100 us"``; False when the scenario has ended."""
+        """Run for a time such as ``"100 us"``; False when the scenario has ended."""
         self._is_over = not self._session.advance(self._now_ps + _picoseconds(duration))
         return not self._is_over
 
     def every(self, period: str) -> Iterator[float]:
-        """Stop after each ``period``, such as ``"100 us"``, with the time in microseconds, until the scenario ends."""
+        """Stop after each ``period``, such as ``"100 us"``, and yield the time in microseconds, until the end."""
         period_ps = _picoseconds(period)
         due_ps = self._now_ps + period_ps
         while self._session.advance(due_ps):
@@ -80,21 +79,21 @@ class Steps:
 
     @property
     def queues(self) -> pl.DataFrame:
-        """What waits at each port of each switch now: ``port``, by the link that it sends on, and ``value_bytes``."""
+        """Bytes queued at each switch port now: ``port``, named by its outgoing link, and ``value_bytes``."""
         return frame_of(self._session.ports.queues())
 
     @property
     def mechanisms(self) -> pl.DataFrame:
-        """What each mechanism has counted so far: switch, mechanism, scope, counter, value."""
+        """Counters of each mechanism so far: switch, mechanism, scope, counter, value."""
         return self._session.mechanisms()
 
     def frames_behind(self, link: str) -> FrameCounts:
-        """What the port that receives from ``link`` has counted: corrupted frames are those that are not ok."""
+        """Return the frame counts of the port that receives from ``link``; corrupted frames are only in ``all``."""
         with _refusals(link):
             return FrameCounts(*self._session.ports.receive_counters(link))
 
     def fail(self, link: str) -> None:
-        """Take a link down. With ``[recovery]`` the ends of one that is down both ways find out, and act."""
+        """Take a link down. With ``[recovery]``, the ends of a link that is down both ways detect it and act."""
         with self._command(link):
             self._session.ports.fail(link)
 
@@ -104,14 +103,14 @@ class Steps:
             self._session.ports.repair(link)
 
     def corrupt(self, link: str, rate: float, *, mean_burst_frames: float | None = None) -> None:
-        """Corrupt a share of a link's frames (0 to 1) from now on: independently, or in bursts of a mean length."""
+        """Corrupt a share of a link's frames (0 to 1) from now on, independently or in bursts of a mean length."""
         with self._command(link):
             self._session.ports.corrupt(link, rate, mean_burst_frames)
 
     def protect(self, link: str, *, copies: int = 1, mode: Literal["blocking", "non-blocking"] = "blocking") -> None:
         """Switch on the protection that the scenario configures on ``link``, with ``copies`` of each lost packet."""
         with self._command(link):
-            for end in _ENDS:  # the receiver first, that it knows what the sender sends
+            for end in _ENDS:  # the receiver first, so that it understands the sender
                 self._session.ports.protect(link, end, copies, mode)
 
     def unprotect(self, link: str) -> None:
@@ -122,27 +121,27 @@ class Steps:
 
     @contextmanager
     def _command(self, link: str) -> Iterator[None]:
-        """What the scenario itself does at 0 s comes first, or it would undo what is done here."""
+        """Give a command; the scenario's own events at 0 s come first, or they would undo it."""
         if self._session.ports.now_ps == 0:
             self._session.advance(_BEGUN_PS)
         with _refusals(link):
             yield
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
-        """Run to the end of the scenario, once; ``keep`` names the tables to keep, all by default."""
+        """Run to the end of the scenario, once; ``keep`` names the tables to keep (default: all)."""
         self._is_over = True
         return self._session.finish(keep)
 
 
 def _picoseconds(duration: str) -> int:
-    """A time that is written as in scenarios."""
+    """Parse a time, written as in scenarios."""
     try:
         seconds = seconds_of(duration)
     except ValueError as refused:
-        raise BadInput(f"{duration!r} is no duration", rule='a number and a unit, as "100 us"') from refused
+        raise BadInput(f"{duration!r} is not a duration", rule='a number and a unit, as "100 us"') from refused
     picoseconds = round(seconds * _PS_PER_S)
     if picoseconds <= 0:
-        raise BadInput(f"{duration!r} is no duration to wait for", rule="it is at least a picosecond")
+        raise BadInput(f"{duration!r} is too short a duration", rule="the minimum is a picosecond")
     return picoseconds
 
 

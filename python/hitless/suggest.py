@@ -1,4 +1,4 @@
-"""What somebody who mistyped a name may have meant."""
+"""Suggestions for mistyped names."""
 
 import difflib
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ _SHOWN = 12
 
 
 def did_you_mean(typed: str, known: Sequence[str], what: str = "known") -> str:
-    """A hint: the nearest name, or those that there are."""
+    """Return a hint: the nearest name, or all valid ones."""
     near = difflib.get_close_matches(typed, known, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]}?"

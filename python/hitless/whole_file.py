@@ -1,4 +1,4 @@
-"""Files as a whole: read as text, and written so that they are there whole or not at all."""
+"""Files read as text, and written atomically."""
 
 import errno
 import os
@@ -10,27 +10,27 @@ from pathlib import Path
 from hitless.errors import BadInput, reason
 
 UTF_8 = "utf-8-sig"
-"""The encoding of files that users write: UTF-8, whose byte order mark says nothing."""
+"""Encoding of files that users write: UTF-8, with an optional byte order mark."""
 
 READ_MAX_BYTES = 1 << 30
-"""No input that people write is longer."""
+"""Maximum size of input files."""
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a regular file: others can keep a reader waiting for ever, or never end. Raises `OSError`."""
+    """Read a regular file; other files can block a reader for ever, or never end. Raises `OSError`."""
     try:
         found = path.stat()
     except ValueError as odd:
-        raise OSError(errno.EINVAL, "its name has a character that no name can have", str(path)) from odd
+        raise OSError(errno.EINVAL, "its name has an invalid character", str(path)) from odd
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-        raise OSError(errno.EINVAL, "it is a pipe or a device, and a regular file is needed", str(path))
+        raise OSError(errno.EINVAL, "it is a pipe or a device instead of a regular file", str(path))
     if found.st_size > READ_MAX_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {READ_MAX_BYTES >> 30} GiB", str(path))
     return path.read_bytes()
 
 
 def name_of(path: Path) -> str:
-    """The name of a file as text: the simulator takes none that is not UTF-8."""
+    """Return the name of a file as text; the simulator refuses names that are not UTF-8."""
     return str(path).encode(errors="backslashreplace").decode()
 
 
@@ -62,7 +62,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write ``path`` so that after a crash there is the old file or the new one. Raises `OSError`."""
+    """Write ``path`` atomically: a crash leaves the old file or the new one. Raises `OSError`."""
     with whole(path) as beside, beside.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

@@ -1,7 +1,7 @@
-"""Run as a program: PROGRAM and arguments under a filter that refuses system calls, as systemd's SystemCallFilter does.
+"""Runs PROGRAM and arguments under a filter that refuses system calls, as systemd's SystemCallFilter does.
 
-``python refuse_calls.py kill|ERRNO PROGRAM ARGUMENT...`` refuses the calls of systemd's group @resources, by the end of
-the process or with an error number. Only for x86_64, whose numbers these are.
+``python refuse_calls.py kill|ERRNO PROGRAM ARGUMENT...`` refuses the calls of systemd's group @resources, by ending the
+process or with an error number. Only for x86_64, because of its call numbers.
 """
 
 import ctypes

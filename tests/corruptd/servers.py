@@ -1,4 +1,4 @@
-"""A real redis-server, started by the test and ended by it."""
+"""A real redis-server, started and ended by the test."""
 
 import shutil
 import signal
@@ -23,7 +23,7 @@ def free_port():
 
 
 class RedisServer:
-    """With a password for everybody, or TLS, or an access list."""
+    """Options: a password for everybody, or TLS, or an access list."""
 
     def __init__(self, folder: Path, *arguments: str, tls: bool = False) -> None:
         program = shutil.which("redis-server")
@@ -83,7 +83,7 @@ class RedisServer:
 
     @contextmanager
     def silent(self):
-        """Stopped without being ended: its connections stay open."""
+        """Stop it without ending it: its connections stay open."""
         self._process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -103,7 +103,7 @@ class RedisServer:
 
 
 def make_certificates(folder: Path):
-    """An authority, and a server's certificate for 127.0.0.1 signed by it."""
+    """Make an authority, and a server's certificate for 127.0.0.1 signed by it."""
 
     def openssl(*arguments):
         subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)

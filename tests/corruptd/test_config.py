@@ -64,7 +64,7 @@ def test_other_counters_are_told_from_those_before(change):
 
 
 def test_what_tells_counters_apart_holds_no_password():
-    """It goes into the state file."""
+    """The text goes into the state file."""
     sonic = 'port = "eth0"\nsource = "sonic"\nsonic_url = "redis://me:secret@host:7/2"'
     plan = parse_config(SMALL.replace('port = "eth0"', sonic), "small").plan()
     assert plan.watches[0].counters == "sonic eth0 host:7/2 of 64 bits"
@@ -72,7 +72,7 @@ def test_what_tells_counters_apart_holds_no_password():
 
 def test_a_bus_that_reaches_nobody_is_warned_of():
     [warning] = parse_config(SMALL, "small").warnings()
-    assert "reaches nobody outside this process, so not the daemon of sw2 (sw2->sw6)" in warning
+    assert "does not reach other processes, so not the daemon of sw2 (sw2->sw6)" in warning
     guard = '[corruptd]\nswitch_id = "a"\n[[guard]]\nlink = "a->b"\ndownstream_switch_id = "b"\n'
     assert len(parse_config(guard, "guard").warnings()) == 1
 
@@ -142,7 +142,7 @@ def test_what_is_wrong_is_named_with_its_line(change, line, expected):
 )
 @pytest.mark.parametrize("field", ["bus.url", "sonic_url"])
 def test_a_url_that_leads_nowhere_is_refused(field, url):
-    """It would end the daemon at its first message, or at the first reading."""
+    """Otherwise it would end the daemon at its first message, or at the first reading."""
     change = f'\n[bus]\nurl = "{url}"\n' if field == "bus.url" else f'source = "sonic"\nsonic_url = "{url}"\n'
     with pytest.raises(BadInput, match=r"mine.toml:[0-9]+: .*url = "):
         parse_config(SMALL + change, "mine.toml")
@@ -193,7 +193,7 @@ def test_all_that_is_wrong_is_told_at_once():
         (
             '[corruptd]\nswitch_id = "a"\n[[guard]]\nlink = "a->b"\ndownstream_switch_id = "b"\ndev_port = 7\n'
             '[[guard]]\nlink = "a->c"\ndownstream_switch_id = "c"\ndev_port = 7\n',
-            "[[guard]] a->b and a->c both have dev_port = 7: each link begins at a port of its own",
+            "[[guard]] a->b and a->c both have dev_port = 7: each link begins at a different port",
         ),
         ("[corruptd", "not TOML"),
     ],

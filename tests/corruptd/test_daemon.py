@@ -1,4 +1,4 @@
-"""The daemon's steps and what it does to the switch, without time, network or a real switch."""
+"""The daemon's steps and their effect on the switch, without time, network or a real switch."""
 
 import itertools
 import os
@@ -22,7 +22,7 @@ POLICY = Policy(window_frames=100_000, hold_s=2.0, clear_confidence=0.0)
 
 
 class Port:
-    """Counters of a link that loses what it is told to."""
+    """Counters of a link with losses set by the test."""
 
     def __init__(self):
         self.ok, self.bad, self.loss, self.is_broken = 0, 0, 0.0, False
@@ -90,7 +90,7 @@ def test_both_ends_are_told_and_released():
 
 
 def test_the_key_that_shows_protection_comes_back_when_it_was_lost():
-    """As after a restart of Redis, which keeps nothing: with the next request that is answered."""
+    """A restart of Redis loses everything; the key returns with the next acknowledged request."""
     box = corrupting_box()
     box.hub.notes.clear()
     box.run(4)
@@ -122,7 +122,7 @@ def test_polls_come_once_an_interval_however_often_it_steps():
 
 
 def test_it_says_that_it_is_alive_after_each_reading_and_each_action():
-    """Several hooks that hang one after another may take longer than a watchdog waits."""
+    """Several hooks that hang one after another can exceed a watchdog's timeout."""
     events = []
 
     class SlowPort(Port):
@@ -182,10 +182,10 @@ def test_what_the_other_end_could_not_do_is_told_once(caplog):
     box.run(10)
     box.actor.is_broken = False
     box.run(3)
-    told = [record.getMessage() for record in caplog.records if "what was asked" in record.getMessage()]
+    told = [record.getMessage() for record in caplog.records if "the request" in record.getMessage()]
     assert told == [
-        f"{LINK}: sw2 did not do what was asked: 'the switch is away'",
-        f"{LINK}: sw2 has done what was asked",
+        f"{LINK}: sw2 did not execute the request: 'the switch is away'",
+        f"{LINK}: sw2 has executed the request",
     ]
 
 
@@ -246,7 +246,7 @@ def test_frames_received_while_the_daemon_was_away_count():
 
 
 def test_a_state_of_other_counters_keeps_the_decision_and_nothing_that_was_counted():
-    """The same link on another port: the difference of two ports' counters would be frames that nobody received."""
+    """The link moved to another port: the difference of two ports' counters would be frames that never arrived."""
     box = corrupting_box()
     saved = snapshot(box.receiver, box.now_s)
     box.watch = replace(box.watch, counters="eth1 of 64 bits")
@@ -266,7 +266,7 @@ def test_a_state_of_another_switch_is_left_aside():
 
 
 def test_a_dry_run_makes_nobody_act():
-    """Not itself, and not the daemon at the other end."""
+    """Neither the daemon itself, nor the one at the other end."""
     box = Box()
     box.receiver.bus = SilentBus(box.receiver.bus)
     box.run(3)
@@ -283,7 +283,7 @@ def test_a_daemon_that_reports_only_does_not_claim_to_have_acted():
     box.port.loss = 1e-3
     assert box.run(5) is None
     requester = box.receiver.watches[LINK].requester
-    assert (requester.is_acknowledged, requester.failure) == (False, "this daemon reports only")
+    assert (requester.is_acknowledged, requester.failure) == (False, "this daemon only reports")
     assert box.hub.notes == {}
 
 
@@ -306,7 +306,7 @@ def test_one_forged_message_of_the_last_epoch_ends_no_protection(caplog):
 
 
 def test_a_saved_request_of_the_last_epoch_is_forgotten_at_a_restart():
-    """As a version wrote it that believed such a request: the next real one is heard at once."""
+    """A version that accepted such a request has saved it: the next real one must be accepted at once."""
     box = corrupting_box()
     taken = SavedGuard(setting=OFF, epoch=2**63 - 1, sequence=1, remaining_s=604_800.0)
     saved = snapshot(box.sender, box.now_s).model_copy(update={"guards": {LINK: taken}})

@@ -10,12 +10,12 @@ from hitless.corruptd.detection import OFF, Decision, Detector, Phase, Policy, S
 from hitless.corruptd.window import Reading
 
 ONE_WINDOW = {"clear_confidence": 0.0}
-"""A link is clear after one clean window: for tests of everything else."""
+"""One clean window clears a link: for tests of everything else."""
 POLICY = Policy(window_frames=1_000_000, hold_s=5.0, **ONE_WINDOW)
 
 
 class Link:
-    """Feeds a detector a poll at a time."""
+    """Feeds a detector one poll at a time."""
 
     def __init__(self, policy=POLICY, seed=1):
         self.detector = Detector(policy)
@@ -64,7 +64,7 @@ def test_few_bad_frames_in_few_frames_do_nothing():
 
 @pytest.mark.parametrize(("bad", "above"), [(0, False), (1, False), (3, False), (4, True), (100, True)])
 def test_confidence_asks_for_four_bad_frames_in_a_window_of_the_papers_size(bad, above):
-    """At exactly 1e-8 three or more come in 8.0 % of windows, four or more in 1.9 %."""
+    """At exactly 1e-8, three or more occur in 8.0 % of windows, four or more in 1.9 %."""
     assert is_above(bad, 100_000_000, 1e-8, 0.95) is above
 
 
@@ -131,13 +131,13 @@ def test_a_restart_of_the_counters_keeps_the_decision_and_the_window():
 
 
 FRAMES_A_POLL = 8_130_000
-"""Full frames for a second at 100 Gbps."""
+"""Full frames in a second at 100 Gbps."""
 
 
 @pytest.mark.parametrize("times_threshold", [2, 3, 5])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_link_that_corrupts_somewhat_above_the_threshold_does_not_flap(times_threshold, seed):
-    """For six hours: a clean window of the paper's size comes by chance, one that says something does not."""
+    """It runs for six hours: chance gives clean windows of the paper's size, but not of a size that proves anything."""
     mean = FRAMES_A_POLL * times_threshold * 1e-8
     drawn = np.random.default_rng(seed).poisson(mean, 6 * 3_600)
     link = Link(Policy())

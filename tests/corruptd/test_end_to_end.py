@@ -1,6 +1,6 @@
-"""Two switches, a link that begins to corrupt, two daemons, a real Redis: the simulated switch stands for the live one.
+"""Two switches, a link that starts to corrupt, two daemons, a real Redis: a simulated switch replaces the live one.
 
-The daemons, the messages and Redis are real; time, counters and LinkGuardian are the simulator's.
+The daemons, the messages and Redis are real; time, counters and LinkGuardian are simulated.
 """
 
 import pytest
@@ -17,7 +17,7 @@ BEGINS_S, ENDS_S, DURATION_S = 10e-3, 60e-3, 115e-3
 WINDOW_FRAMES = 10_000
 FRAMES_A_POLL = 0.8 * 25e9 / 8 / 1_538 * POLL_S
 CLEARED_S = ENDS_S + (policy(WINDOW_FRAMES).clear_frames / FRAMES_A_POLL + 4) * POLL_S
-"""When so many frames have come whole that the link counts as repaired."""
+"""Time when enough good frames have arrived for the link to count as repaired."""
 SETTLE_S = 4e-3
 
 
@@ -43,14 +43,14 @@ def polls_to_protection(lab, limit=20):
 
 
 class Listener:
-    """Hears what one switch is told."""
+    """Records the messages to one switch."""
 
     def __init__(self, server, switch_id):
         self.subscription = server.listener(f"SWITCH-{switch_id}")
 
     def heard(self):
         messages = []
-        for _ in range(5):  # the confirmation of the subscription is a None with messages behind it
+        for _ in range(5):  # the confirmation of the subscription is a None, followed by messages
             messages += iter(lambda: self.subscription.get_message(timeout=0.02), None)
         return [decode(message["data"]) for message in messages]
 
@@ -79,7 +79,7 @@ def test_a_corrupting_link_is_protected_within_two_polls_and_released_after_repa
 
 
 def test_effective_loss_falls_below_a_target_that_can_be_counted(redis_server):
-    """At 100G and a target of 1e-4 there are packets enough to be sure of it, and some are lost for good."""
+    """At 100G and a target of 1e-4 there are enough packets for statistics, and a few are lost end to end."""
     made = scenario(LOSS, begins_s=BEGINS_S, ends_s=ENDS_S, duration_s=DURATION_S, rate_gbps=100)
     chosen = lab_plan(made, policy(40_000, target_loss_rate=1e-4), settle_s=SETTLE_S)
     lab = Lab(chosen, {"sw2": redis_server.bus("sw2"), "sw6": redis_server.bus("sw6")})
@@ -130,7 +130,7 @@ def test_a_loss_that_begins_while_redis_is_away_is_answered_when_it_is_back(redi
 
 
 def protected(redis_server):
-    """A link whose protection was asked for, and the last request."""
+    """A link with requested protection, and the last request."""
     listener = Listener(redis_server, "sw2")
     lab = on_redis(redis_server)
     lab.run_to(20e-3)

@@ -1,4 +1,4 @@
-"""The exhibit, with Redis and without."""
+"""The exhibit, with and without Redis."""
 
 import json
 

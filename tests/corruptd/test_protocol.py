@@ -70,7 +70,7 @@ def test_an_answer_that_comes_twice_acknowledges_nothing_anew():
 
 
 def test_nothing_is_asked_while_nothing_is_known():
-    """A daemon that lost its state must not end the protection of a link that corrupts."""
+    """A daemon that lost its state must not end the protection of a corrupting link."""
     asking = requester()
     assert asking.poll(100.0) is None
 
@@ -125,7 +125,7 @@ def test_a_partition_ends_protection_only_after_the_lifetime(keep, wanted):
 
 
 def test_after_the_lifetime_a_lower_epoch_is_heard_again():
-    """A daemon that lost its file and whose clock was set back must not be ignored for ever."""
+    """A daemon that lost its file and has a clock that was set back must not be ignored for ever."""
     answering = guard()
     answering.take(request(Setting(2, "blocking"), epoch=9), 0.0, 0)
     assert answering.take(request(Setting(1, "blocking"), epoch=5), 59.0, 0) == "stale"
@@ -160,7 +160,7 @@ def test_a_day_between_two_clocks_is_plausible():
 
 
 def test_no_request_holds_longer_than_the_guard_allows():
-    """A week is what a message can say; who is cut off by a forged one is heard again after our own lifetime."""
+    """A message can request a week; a daemon cut off by a forged one is accepted again after our own lifetime."""
     answering = guard()
     forged = request(OFF, epoch=9).model_copy(update={"lifetime_s": 604_800.0})
     assert answering.take(forged, 0.0, 0) == "accepted"
@@ -181,7 +181,7 @@ steps = st.lists(
 
 
 class Chaos:
-    """Both ends, and a channel between them that does what it is told."""
+    """Both ends, and a channel between them with configurable faults."""
 
     def __init__(self):
         self.asking, self.answering = requester(), guard()

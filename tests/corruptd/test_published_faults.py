@@ -1,4 +1,4 @@
-"""The faults of the published program, each as a statement that it does not have here."""
+"""Bugs of the published program, each with a test that it is absent here."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def test_the_loss_rate_is_the_share_of_bad_frames(ok, bad):
 
 
 def test_a_request_is_repeated_also_when_nothing_rises():
-    """The published program tells the other switch once, and a message that is lost is lost for good."""
+    """The published program sends a request only once, so a lost message is never repeated."""
     from hitless.corruptd.detection import Setting
     from hitless.corruptd.protocol import Pace, Requester, Upstream
 

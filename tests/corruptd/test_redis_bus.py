@@ -1,4 +1,4 @@
-"""The bus over a real Redis: away and back, passwords, access lists, TLS."""
+"""The bus over a real Redis: outages, passwords, access lists, TLS."""
 
 import time
 
@@ -10,7 +10,7 @@ from waiting import wait_until
 
 
 def receive(bus, now_s=0.0, attempts=50):
-    """What comes, with patience: the server is a process of its own."""
+    """Receive patiently: the server is a separate process."""
     for _ in range(attempts):
         payloads = bus.receive(now_s)
         if payloads:
@@ -43,7 +43,7 @@ def test_it_comes_back_after_redis_was_away(redis_server):
 
 
 def test_a_redis_that_falls_silent_is_noticed_by_who_only_listens(redis_server):
-    """Stopped by a signal it keeps every connection and answers nothing."""
+    """Stopped by a signal, it keeps every connection but stops answering."""
     bus = redis_server.bus("a", health_check_s=0.05, timeout_s=0.2)
     receive(bus, attempts=20)
     assert bus.is_connected
@@ -58,7 +58,7 @@ def test_a_redis_that_falls_silent_is_noticed_by_who_only_listens(redis_server):
 
 
 def test_a_daemon_that_was_busy_for_long_does_not_take_that_for_silence(redis_server):
-    """The answer to its health check is there, only nobody has looked."""
+    """The answer to its health check has arrived, but was not read yet."""
     bus = redis_server.bus("a", health_check_s=0.05)
     receive(bus, attempts=1)
     wait_until(lambda: bus.receive(0.0) == [] and bus._subscription.health_check_response_counter > 0)
@@ -101,7 +101,7 @@ def test_a_payload_larger_than_any_message_is_not_kept_whole(redis_server):
 
 @pytest.fixture
 def two_users(tmp_path):
-    """The daemons of "a" and of "b" at a server with an access list; the second listens."""
+    """The daemons "a" and "b" at a server with an access list; "b" listens."""
     rule = f"corruptd on >{PASSWORD} resetchannels &SWITCH-a &SWITCH-b ~protected-a-* +subscribe +unsubscribe "
     rule += "+publish +ping +set +del"
     (tmp_path / "users.acl").write_text(f"user default off\nuser {rule}\n")
@@ -113,7 +113,7 @@ def two_users(tmp_path):
 
 
 def test_an_access_list_lets_a_daemon_do_what_docs_say_and_no_more(two_users):
-    """The rule of docs/reference/corruptd.md for the user of a switch "a" beside "b"."""
+    """The rule in docs/reference/corruptd.md for the user of switch "a", at the same server as "b"."""
     alice, bob = two_users
     assert alice.publish("SWITCH-b", b"hello", 0.0)
     assert receive(bob) == [b"hello"]

@@ -22,7 +22,7 @@ UNIT = ROOT / "packaging/systemd/hitless-corruptd.service"
 
 
 def config(folder, port, interval_s=0.05):
-    """A watch on an interface that is there on every Linux and cannot count: readings fail, the daemon goes on."""
+    """A watch on an interface that exists on every Linux but cannot count: readings fail, the daemon continues."""
     file = folder / "corruptd.toml"
     file.write_text(
         f'[corruptd]\nswitch_id = "sw6"\npoll_interval_s = {interval_s}\nstate_file = "{folder}/state.json"\n'
@@ -34,7 +34,7 @@ def config(folder, port, interval_s=0.05):
 
 
 class Running:
-    """The daemon in a process of its own."""
+    """The daemon in a separate process."""
 
     def __init__(self, folder, **environment):
         self.port = free_port()
@@ -79,7 +79,7 @@ def test_it_runs_shows_metrics_reloads_and_ends_cleanly(running, tmp_path):
     running.wait_for(lambda: 'expirations_total{link="sw6->sw9"}' in running.metrics())
     running.file.write_text("[corruptd")
     running.process.send_signal(signal.SIGHUP)
-    running.wait_for(lambda: "was not read again, the daemon goes on as before" in running.log.read_text())
+    running.wait_for(lambda: "was not read again, the daemon continues unchanged" in running.log.read_text())
     assert 'expirations_total{link="sw6->sw9"}' in running.metrics()
     assert running.end() == 0
     assert (tmp_path / "state.json").exists()
@@ -92,7 +92,7 @@ def test_a_reload_with_a_url_that_leads_nowhere_changes_nothing(running, more):
     running.wait_for(lambda: "hitless_corruptd_polls_total" in running.metrics())
     running.file.write_text(running.file.read_text().replace("sw6->sw2", "sw6->sw9") + more)
     running.process.send_signal(signal.SIGHUP)
-    running.wait_for(lambda: "was not read again, the daemon goes on as before" in running.log.read_text())
+    running.wait_for(lambda: "was not read again, the daemon continues unchanged" in running.log.read_text())
     assert 'expirations_total{link="sw6->sw2"}' in running.metrics()
     assert running.end() == 0
 
@@ -142,14 +142,14 @@ def test_example_and_check_go_together(tmp_path):
     assert "warning" not in done.stderr
     file.write_text(example.stdout.replace("dry_run = true ", "dry_run = false"))
     done = hitless("corruptd", "check", file)
-    assert "reaches nobody outside this process" in done.stderr
+    assert "does not reach other processes" in done.stderr
     file.write_text(example.stdout.replace("threshold = 1e-8", "threshold = 1e-8x"))
     refused = hitless("corruptd", "check", file, code=2)
     assert refused.stdout == ""
 
 
 def under_the_units_filter(*command):
-    """Runs ``command`` with @resources refused as the unit has it refused: an error number, or else the end."""
+    """Run ``command`` with @resources refused as in the unit: by an error number, or else by ending it."""
     found = re.search(r"^SystemCallErrorNumber=(\w+)$", UNIT.read_text(), re.MULTILINE)
     refusal = str(getattr(errno, found[1])) if found else "kill"
     helper = [sys.executable, Path(__file__).with_name("refuse_calls.py"), refusal]
@@ -157,7 +157,7 @@ def under_the_units_filter(*command):
 
 
 def test_the_units_filter_does_not_kill_it_at_the_start(tmp_path):
-    """A library beneath it asks for memory near its processor (mbind), which the filter refuses."""
+    """A library below it requests memory near its processor (mbind), which the filter refuses."""
     if platform.machine() != "x86_64":
         pytest.skip("the numbers of system calls are those of x86_64")
     probe = under_the_units_filter("/bin/true")

@@ -1,4 +1,4 @@
-"""Counters of the kernel of this machine, recorded answers of others, SONiC's hashes in a real Redis."""
+"""Counters of this machine's kernel, recorded answers of others, SONiC's hashes in a real Redis."""
 
 import os
 import shutil
@@ -66,7 +66,7 @@ def test_another_group_is_not_taken_for_the_mac():
 )
 @given(data=st.data())
 def test_any_bytes_give_a_result_or_the_one_error(parse, data):
-    """Bytes from nowhere, and sound answers with a few bytes changed or cut off."""
+    """Random bytes, and valid answers with a few bytes changed or cut off."""
     whole = data.draw(st.sampled_from([MAC_ANSWER, FEC_ANSWER, b""]) | st.binary(max_size=100))
     changed = bytearray(whole[: data.draw(st.integers(0, len(whole)))])
     for at, value in data.draw(st.dictionaries(st.integers(0, 99), st.integers(0, 255), max_size=4)).items():
@@ -77,7 +77,7 @@ def test_any_bytes_give_a_result_or_the_one_error(parse, data):
 
 
 def test_the_kernel_of_this_machine_answers():
-    """lo has no MAC counters, and says so by leaving them out; an interface that is not there is an error."""
+    """lo lacks MAC counters, so the answer omits them; a missing interface is an error."""
     try:
         with EthtoolNetlink() as kernel:
             found = kernel.mac_statistics("lo")
@@ -105,7 +105,7 @@ def veth():
 
 
 def test_a_software_interface_is_refused_because_it_cannot_count_bad_frames(veth):
-    """Its file rx_crc_errors says 0 for ever, which would look like a link without a fault."""
+    """Its file rx_crc_errors always says 0, which would look like a perfect link."""
     assert Path(f"/sys/class/net/{veth}/statistics/rx_crc_errors").read_text() == "0\n"
     with pytest.raises(NoReading, match="software interface"):
         LinuxSource(veth).read()
@@ -134,7 +134,7 @@ def test_without_netlink_the_files_are_read(tmp_path):
 
 
 class Driver:
-    """Stands for the kernel's answers over netlink; None is a driver that has no such counters."""
+    """Replaces the kernel's answers over netlink; None is a driver without such counters."""
 
     def __init__(self, monkeypatch):
         self.mac, self.blocks = netlink.MacStatistics(2_000, 5), 7
@@ -154,12 +154,12 @@ class Driver:
 
 
 def test_a_driver_that_stops_telling_does_not_change_what_is_counted(tmp_path, monkeypatch):
-    """The files count from another beginning: their numbers would look like frames received."""
+    """The files start counting at another time: the difference would look like received frames."""
     make_interface(tmp_path)
     driver, source = Driver(monkeypatch), LinuxSource("eth7", sysfs=tmp_path)
     assert source.read() == Reading(2_000, 5, 7, "netlink")
     told, driver.mac = driver.mac, netlink.MacStatistics()
-    with pytest.raises(NoReading, match="no longer tells"):
+    with pytest.raises(NoReading, match="no longer reports"):
         source.read()
     driver.mac = told
     assert source.read() == Reading(2_000, 5, 7, "netlink")
@@ -250,10 +250,10 @@ def without_basis(reading):
 
 @pytest.mark.parametrize("name", [name for name in SAI if name != b"SAI_PORT_STAT_IF_IN_ERRORS"])
 def test_a_counter_that_is_missing_once_does_not_change_what_is_counted(name):
-    """1,000 bad frames, then none, then 1,000 would be 1,000 new ones."""
+    """Readings of 1,000 bad frames, then none, then 1,000 would count as 1,000 new ones."""
     before = parse_counters("Ethernet0", SAI, count_fec=True)
     fields = {**SAI, name: b"N/A"}
-    with pytest.raises(NoReading, match=f"{name.decode()} and has it no longer"):
+    with pytest.raises(NoReading, match=f"{name.decode()} and no longer has it"):
         parse_counters("Ethernet0", fields, count_fec=True, before=before.basis)
 
 
@@ -288,7 +288,7 @@ def test_sonics_database_is_read_over_redis(redis_server):
     database.hset("COUNTERS:oid:0x1000000000012", mapping=SAI)
     assert without_basis(source.read()) == Reading(1_020, 7, 2)
     database.hdel("COUNTERS:oid:0x1000000000012", "SAI_PORT_STAT_ETHER_STATS_CRC_ALIGN_ERRORS")
-    with pytest.raises(NoReading, match="has it no longer"):
+    with pytest.raises(NoReading, match="no longer has it"):
         source.read()
     redis_server.stop()
     with pytest.raises(NoReading, match="COUNTERS_DB"):

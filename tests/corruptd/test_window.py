@@ -12,7 +12,7 @@ samples = st.lists(
 
 @given(samples, st.integers(1, 20_000))
 def test_the_window_is_the_newest_samples_that_hold_enough(taken, wanted):
-    """Against the slow way, where samples are not put together: 1,024 of them make a window."""
+    """Compare with the slow method, which does not merge samples: 1,024 of them make a window."""
     window = Window(wanted)
     for sample in taken:
         window.add(sample)
@@ -57,12 +57,12 @@ def test_a_loss_that_has_just_begun_is_not_diluted():
     [
         (Reading(100, 1), Reading(200, 3), 64, Sample(102, 2)),
         (Reading(100, 1), Reading(100, 1), 64, Sample(0, 0)),
-        (Reading(100, 1), Reading(5, 0), 64, None),  # the driver was loaded anew
-        (Reading(100, 9), Reading(200, 3), 64, None),  # one of the two went back
-        (Reading(2**32 - 10, 1), Reading(5, 2), 32, Sample(16, 1)),  # came round
+        (Reading(100, 1), Reading(5, 0), 64, None),  # the driver was reloaded
+        (Reading(100, 9), Reading(200, 3), 64, None),  # one of the two decreased
+        (Reading(2**32 - 10, 1), Reading(5, 2), 32, Sample(16, 1)),  # wrapped
         (Reading(2**32 - 10, 1), Reading(5, 2), 64, None),
         (Reading(1_000, 7), Reading(0, 0), 32, None),
-        (Reading(100, 1, basis="files"), Reading(200, 3, basis="netlink"), 64, None),  # others
+        (Reading(100, 1, basis="files"), Reading(200, 3, basis="netlink"), 64, None),  # different ones
     ],
 )
 def test_counters_come_round_or_begin_anew(before, after, bits, expected):

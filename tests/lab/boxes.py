@@ -15,7 +15,7 @@ def ip(*words):
 
 
 class Boxes(Spaces):
-    """Names are the test's own; what was made goes with `clear`."""
+    """Boxes with unique names; `clear` removes everything."""
 
     def __init__(self):
         self._prefix = f"hlt{os.getpid()}{uuid.uuid4().hex[:4]}"
@@ -44,7 +44,7 @@ class Boxes(Spaces):
         self.run(box, PROGRAM.with_name("python"), "-c", code)
 
     def one_box(self, mtu=1500):
-        """h1 - box - h2, by port1 and port2 of the box."""
+        """Make h1 - box - h2, on port1 and port2 of the box."""
         for name in ("box", "h1", "h2"):
             self.box(name)
         for number in (1, 2):
@@ -52,7 +52,7 @@ class Boxes(Spaces):
             self.address(f"h{number}", "eth0", f"10.9.0.{number}")
 
     def two_boxes(self):
-        """h1 - left, right - h2, by an interface "inside" of each box; the link between them is still to come."""
+        """Make h1 - left, right - h2, on an interface "inside" of each box; the link between them is added later."""
         for name in ("h1", "left", "right", "h2"):
             self.box(name)
         for number, name in ((1, "left"), (2, "right")):
@@ -60,7 +60,7 @@ class Boxes(Spaces):
             self.address(f"h{number}", "eth0", f"10.9.0.{number}")
 
     def wire(self, mtu=1600):
-        """left - wire - right, by their interfaces "outside"."""
+        """Make left - wire - right, on their interfaces "outside"."""
         self.box("wire")
         for number, name in ((1, "left"), (2, "right")):
             self.cable(name, "outside", "wire", f"wire{number}", mtu=mtu)
@@ -78,7 +78,7 @@ class Boxes(Spaces):
 
 
 class Running:
-    """A command of hitless in a box, until it is ended; what it says is in a log."""
+    """A command of hitless in a box, with its output in a log."""
 
     def __init__(self, boxes, folder, box, *words, first=(), **more):
         self.log = folder / f"{box}.log"
@@ -94,7 +94,7 @@ class Running:
 
 
 def switch_file(folder, name="switch", port="port", metrics_port=0):
-    """The configuration of a switch that has the hosts of chain.toml behind two interfaces."""
+    """Write the configuration of a switch with the hosts of chain.toml on two interfaces."""
     file = folder / f"{name}.toml"
     interfaces = "".join(f'[[interface]]\nnode = "h{number}"\nname = "{port}{number}"\n' for number in (1, 2))
     file.write_text(f'[switch]\nscenario = "chain.toml"\n[metrics]\nport = {metrics_port}\n{interfaces}')
@@ -102,7 +102,7 @@ def switch_file(folder, name="switch", port="port", metrics_port=0):
 
 
 def lossy_wire(boxes, folder, loss_rate, rate="200 Mbps", first=()):
-    """A switch between left and right that loses so many of the frames, both ways."""
+    """Run a switch between left and right that loses a share of the frames in both directions."""
     boxes.wire()
     chain(folder, rate, losing(loss_rate, "sw1->sw2", "sw2->sw1"))
     wire = Running(boxes, folder, "wire", "switch", switch_file(folder, "wire", "wire"), first=first)
@@ -111,7 +111,7 @@ def lossy_wire(boxes, folder, loss_rate, rate="200 Mbps", first=()):
 
 
 def link_end(boxes, folder, box, *more, loss_rate=0.05, first=()):
-    """`hitless link` in left or right."""
+    """Run `hitless link` in left or right."""
     words = [
         "link",
         "--inside",

@@ -1,4 +1,4 @@
-"""Labs as users run them: `hitless lab` in processes of its own, on this machine's kernel."""
+"""Labs as users run them: `hitless lab` in separate processes, on this machine's kernel."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ RUN_FOLDER = Path("/run/hitless/lab")
 
 
 def why_no_labs():
-    """Why this machine runs no lab; None when it does."""
+    """Return why this machine cannot run labs; None if it can."""
     if os.geteuid() != 0:
         return "labs need root"
     if shutil.which("ip") is None:
@@ -53,19 +53,19 @@ switch_link = {{ rate = "{rate}", delay = "5 us" }}
 
 
 def chain(folder, rate="200 Mbps", more=""):
-    """h1 - sw1 - sw2 - h2."""
+    """Return the fabric h1 - sw1 - sw2 - h2."""
     file = folder / "chain.toml"
     file.write_text(CHAIN.format(rate=rate) + more)
     return file
 
 
 def losing(rate, *links):
-    """Links that lose so many of their frames."""
+    """Return links that lose a share of their frames."""
     return "".join(f'[[link]]\nname = "{link}"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n' for link in links)
 
 
 def guardian(link="sw1->sw2", *, active=False, answer="1 ms", tick="20 us"):
-    """LinkGuardian on a link, at a pace that processes can keep."""
+    """Return LinkGuardian on a link, at a speed that processes can reach."""
     return f"""
 [[mechanism]]
 kind = "linkguardian"
@@ -78,7 +78,7 @@ timer_period = "{tick}"
 
 
 def crashing(folder, method):
-    """The environment of a lab whose process crashes in a method of its run."""
+    """Return the environment of a lab with a process that crashes in a method of its run."""
     (folder / "sitecustomize.py").write_text(
         "import sys\n"
         "if 'hitless.lab.process' in sys.orig_argv:\n"
@@ -90,13 +90,13 @@ def crashing(folder, method):
 
 
 class Spaces:
-    """Programs in network namespaces, by the names that the test has for them; `ip netns exec` starts fast."""
+    """Programs in network namespaces, by the test's names for them; `ip netns exec` starts fast."""
 
     def namespace(self, name):
         raise NotImplementedError
 
     def run(self, name, *command, check=True, timeout=120, **more):
-        """A program, to its end."""
+        """Run a program to its end."""
         words = ["ip", "netns", "exec", self.namespace(name), *map(str, command)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout, **more)
         assert not check or done.returncode == 0, done
@@ -108,7 +108,7 @@ class Spaces:
 
 
 class Lab(Spaces):
-    """A lab under a name of this test's own."""
+    """A lab with a unique name."""
 
     def __init__(self, name):
         self.name = name
@@ -117,7 +117,7 @@ class Lab(Spaces):
         return hitless("lab", "up", file, "--name", self.name, *arguments, **more)
 
     def starting(self, file, *arguments, **more):
-        """A process of its own that brings the lab up."""
+        """Start a process that brings the lab up."""
         words = [PROGRAM, "lab", "up", file, "--name", self.name, *arguments]
         return subprocess.Popen(words, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
 
@@ -137,11 +137,11 @@ class Lab(Spaces):
         return json.loads((RUN_FOLDER / self.name / "lab.json").read_text())
 
     def address(self, host):
-        """Where a host is, for programs that `ip netns exec` starts."""
+        """Return the address of a host, for programs that `ip netns exec` starts."""
         return next(entry["address"] for entry in self.record()["plan"]["hosts"] if entry["name"] == host)
 
     def wait_for_port(self, host, port):
-        """Until somebody listens."""
+        """Wait until a port is open."""
         show = ["ss", "--tcp", "--listening", "--no-header", f"sport = :{port}"]
         wait_until(lambda: self.run(host, *show).stdout)
 
@@ -149,13 +149,13 @@ class Lab(Spaces):
         return self.record()["pid"]
 
     def kill(self):
-        """End its process as nothing can prepare for."""
+        """Kill its process without warning."""
         pid = self.pid()
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not is_running(pid))
 
     def left_behind(self):
-        """What there is of it: namespaces, processes, files."""
+        """Return its remains: namespaces, processes, files."""
         spaces = [path.name for path in Path("/run/netns").glob(f"hitless.{self.name}*")]
         files = [path.name for path in RUN_FOLDER.glob(f"{self.name}*")]
         return spaces + files + processes_of(self.name) + interfaces_of(self.name)
@@ -174,7 +174,7 @@ def is_running(pid):
 
 
 def processes_of(name):
-    """Processes of the lab's own program."""
+    """Return the processes of the lab's own program."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and is_running(int(entry.name)):
@@ -186,6 +186,6 @@ def processes_of(name):
 
 
 def interfaces_of(name):
-    """Interfaces of everybody's namespace that lead into the lab's."""
+    """Return the interfaces in the default namespace that lead into the lab's."""
     shown = subprocess.run(["ip", "-json", "link", "show"], capture_output=True, text=True, check=True).stdout
     return [link["ifname"] for link in json.loads(shown) if link.get("link_netns", "").startswith(f"hitless.{name}")]

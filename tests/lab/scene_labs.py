@@ -1,4 +1,4 @@
-"""Scenes of the exhibit all/live, in labs of the tests' own, recorded, with a look at what a host's kernel gets."""
+"""Recorded scenes of the exhibit all/live, in private labs, with a look at the frames of a host's kernel."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from warm import hitless
 
 BURSTS = 3
 ATTEMPTS = 3
-"""A machine that keeps a lab from its processor for longer than its slack gives no result."""
+"""Number of attempts: a machine that stalls a lab for longer than its slack invalidates the result."""
 SNIFF = """
 import json, socket, sys, select
 seen = {}
@@ -37,7 +37,7 @@ def scene(system):
 
 
 class Sniffer:
-    """The types of the frames that a host's interface gets."""
+    """Records the types of the frames that reach a host's interface."""
 
     def __init__(self, lab, host):
         words = [sys.executable, "-c", SNIFF]
@@ -49,9 +49,9 @@ class Sniffer:
 
 
 def counts(make_lab, folder, system, variant, *, record=False, drive=None, host="slow", again_if=None):
-    """What a variant of a scene counted, its status, and the types of frames that a host got; skips if all are late.
+    """Return a variant's counts, status, and types of frames that a host received; skip if all attempts are late.
 
-    ``again_if`` says of what was counted whether another attempt, of a few, is to decide.
+    ``again_if`` decides from the counts whether to make another attempt.
     """
     of, made = scene(system), None
     for _ in range(ATTEMPTS):

@@ -1,4 +1,4 @@
-"""The exhibit all/live without its labs: what is judged of which counts, and what is not."""
+"""The exhibit all/live without its labs: which counts are judged, and how."""
 
 import pytest
 
@@ -68,7 +68,7 @@ def test_what_works_beside_a_plain_switch_that_fails_is_a_match(exhibit):
 def test_where_the_plain_switch_does_not_fail_or_the_system_does_it_differs(exhibit, counts):
     rows = verdicts(exhibit, lambda _: run(counts))
     judged = [row for row in rows.values() if row.judge.name == "shape"]
-    # Order alone is kept by a plain switch too.
+    # A plain switch keeps the order, too.
     kept = {"datagrams that another had overtaken", "segments out of order at the kernel's receiver"}
     assert {row.verdict for row in judged if row.metric not in kept} == {"differs"}
 

@@ -1,4 +1,4 @@
-"""A link that is cut under load, with SQR and without: what a UDP stream and TCP's own counters say."""
+"""A link that is cut under load, with and without SQR: counts of a UDP stream and of TCP."""
 
 import json
 import time
@@ -53,7 +53,7 @@ def cut_and_mend(lab, times):
 def stream_over_cuts(lab, tmp_path):
     def received(more):
         lab.up(square(tmp_path, more), "--congestion", "cubic")
-        # h1's own frames fill a tenth of the link, so that no cut comes between two of them.
+        # h1's own frames fill a tenth of the link, so that every cut hits some of them.
         stream = Stream(lab, lab.address("h2"), count=8_000, rate_pps=1_000)
         time.sleep(0.5)
         cut_and_mend(lab, CUTS)
@@ -79,8 +79,8 @@ def test_with_sqr_no_datagram_is_lost_and_none_overtakes_another(stream_over_cut
     assert overrun == 0, "this machine could not keep up with 1,000 frames a second"
     assert numbers == sorted(numbers)
     assert set(numbers) == set(range(8_000))
-    # A copy is kept for the flight of a frame longer than a failure takes to be found: what had just arrived when the
-    # link was cut comes once more.
+    # A copy is kept for the flight time of a frame plus the detection time of a failure: packets that had just arrived
+    # before the cut arrive twice.
     assert len(numbers) - 8_000 <= CUTS, "a cut sends one frame twice at most, since they are 1 ms apart"
 
 

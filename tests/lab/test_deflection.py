@@ -1,4 +1,4 @@
-"""An incast of datagrams into a slow port: what deflection delivers of those that a kernel marks by DSCP."""
+"""An incast of datagrams into a slow port: the number that deflection delivers of those marked by a kernel's DSCP."""
 
 import time
 
@@ -10,7 +10,7 @@ from scene_labs import counts
 IPV6_PORT = 10
 PREEMPTIVE = "Preemptive Deflection, alpha 1"
 URGENT_SHARE = 0.98
-"""Not all: what meets only full queues ends when its hops are used up, however urgent it is."""
+"""Minimum share: a packet that meets only full queues is dropped once its hops are used up, even if urgent."""
 
 
 def test_a_plain_switch_loses_urgent_packets_like_all_others(make_lab, tmp_path):
@@ -39,8 +39,8 @@ def test_simple_deflection_delivers_more_than_a_plain_switch(make_lab, tmp_path)
 @pytest.mark.parametrize("urgent", ["h1", "h3"])
 def test_the_traffic_class_of_ipv6_counts_like_that_of_ipv4(make_lab, tmp_path, urgent):
     burst = 60
-    # A sender that was kept from its processor sends at once what it is behind, which is more urgent packets than any
-    # two ports have room for. Where the class were not read, no attempt would do.
+    # A sender that the machine delayed catches up at once, with more urgent packets than two ports can hold. If the
+    # class were ignored, every attempt would fail.
     least = URGENT_SHARE * 2 * burst
 
     def drive(lab, _):

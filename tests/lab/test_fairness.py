@@ -1,4 +1,4 @@
-"""An aggressive UDP flow beside TCP flows: what a FIFO queue gives them, and what AFQ does."""
+"""An aggressive UDP flow competing with TCP flows, with a FIFO queue and with AFQ."""
 
 import time
 
@@ -36,7 +36,7 @@ def dumbbell(folder, *, fair):
 
 
 def shares(lab):
-    """Bits per second of two TCP flows and of a UDP flow of twice the bottleneck's rate, each to a host of its own."""
+    """Return bits per second of two TCP flows and a UDP flow at twice the bottleneck's rate, to different hosts."""
     require_tool("iperf3", "iperf3")
     pairs = [("h0", "h3"), ("h1", "h4"), ("h2", "h5")]
     servers = [lab.start(to, "iperf3", "--server", "--one-off") for _, to in pairs]
@@ -60,7 +60,7 @@ def shares(lab):
 
 
 def arrived(status, host):
-    """Bytes that have come to a host."""
+    """Return the bytes that a host has received."""
     return next(link["arrived_bytes"] for link in status["links"] if link["link"] == f"right->{host}")
 
 

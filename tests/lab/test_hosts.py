@@ -1,4 +1,4 @@
-"""What a lab's hosts have, what is counted at their edge, what a lab leaves, and what is typed wrong."""
+"""The hosts of a lab, counters at its edge, its results, and invalid input."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path)
     assert json.loads((out / "status.json").read_text())["frames_left"] >= 10
     assert "h1" in (out / "live" / "live.toml").read_text()
     refused = lab.up(chain(tmp_path), "--out", out, code=2)
-    assert "there is something already" in refused.stderr
+    assert "this path already exists" in refused.stderr
 
 
 def test_a_lab_whose_results_cannot_be_written_prints_its_numbers(lab, tmp_path):
@@ -120,13 +120,13 @@ count = 1
 def test_what_the_kernel_drops_at_the_edge_is_counted_and_told(lab, tmp_path):
     lab.up(chain(tmp_path))
     assert lab.status()["kernel_drops"] == []
-    # A frame that is longer than the other end of a veth may take is dropped by the kernel.
+    # The kernel drops frames that exceed the maximum of the veth's other end.
     subprocess.run(["ip", "-n", f"hitless.{lab.name}", "link", "set", "h1", "mtu", "1000"], check=True)
     send(lab, "10.0.0.2", count=7, size=1_400)
     status = lab.status()
     assert sum(row["received"] + row["sent"] for row in status["kernel_drops"]) >= 7
-    assert any("the kernel has dropped" in warning for warning in status["warnings"])
-    assert "the kernel has dropped" in " ".join(lab.down().stderr.split())
+    assert any("the kernel dropped" in warning for warning in status["warnings"])
+    assert "the kernel dropped" in " ".join(lab.down().stderr.split())
 
 
 def test_an_interface_without_carrier_is_a_link_that_is_down(lab, tmp_path):
@@ -174,13 +174,13 @@ def test_down_after_an_error_shows_the_end_of_the_log_and_removes_it(lab, tmp_pa
     lab.up(chain(tmp_path), env=crashing(tmp_path, "status"), code=1, traceback=True)
     assert (RUN_FOLDER / f"{lab.name}.log").exists()
     told = lab.down(traceback=True)
-    assert "was down already; what it left is removed" in told.stderr
+    assert "was already down; its remains are removed" in told.stderr
     assert "the crash of the test" in told.stderr
     assert lab.left_behind() == []
 
 
 def test_a_lab_that_was_killed_before_it_wrote_a_record_is_cleared_by_down(lab, permitted):
-    """Its lock, its log, and half of a record."""
+    """It left its lock, its log, and half of a record."""
     folder = RUN_FOLDER / lab.name
     folder.mkdir(parents=True)
     for path in (folder / "lab.new", RUN_FOLDER / f"{lab.name}.lock", RUN_FOLDER / f"{lab.name}.log"):
@@ -201,7 +201,7 @@ def test_status_in_the_foreground_is_json_alone_on_stdout(lab, tmp_path):
 
 
 def test_other_threads_go_on_while_a_run_is_made(permitted, tmp_path):
-    """It measures itself for 50 ms and opens its interfaces; Python's lock was held all the while."""
+    """It measures itself for 50 ms and opens its interfaces; it used to hold Python's lock meanwhile."""
     scenario = check_live(chain(tmp_path).read_text(), "chain.toml")
     ticks, is_over = [0], threading.Event()
 

@@ -1,4 +1,4 @@
-"""A lab comes up, is asked and told, and goes without leaving anything, whatever ends it."""
+"""A lab comes up, answers requests, and disappears completely, whatever ends it."""
 
 import contextlib
 import json
@@ -55,7 +55,7 @@ def test_it_comes_up_carries_frames_and_goes(lab, tmp_path, reach):
 
 
 def test_a_host_is_found_without_its_neighbour_entry(lab, tmp_path, reach):
-    """Requests of ARP are for all, and the fabric takes them to all."""
+    """ARP requests are broadcasts, and the fabric floods them."""
     lab.up(chain(tmp_path))
     for host, other in (("h1", "10.0.0.2"), ("h2", "10.0.0.1")):
         lab.run(host, "ip", "neigh", "delete", other, "dev", "eth0")
@@ -181,7 +181,7 @@ def test_in_the_foreground_a_signal_ends_it(lab, tmp_path, number):
     wait_until(lambda: "Ctrl-C ends the lab" in log.read_text() or process.poll() is not None)
     process.send_signal(number)
     assert process.wait(timeout=300) == 0, log.read_text()
-    assert "nothing of it is left" in log.read_text()
+    assert "is down and removed" in log.read_text()
     assert lab.left_behind() == []
 
 
@@ -197,7 +197,7 @@ def test_ctrl_c_while_it_comes_up_leaves_nothing(lab, tmp_path, delay_s):
 
 
 def test_ctrl_c_when_it_is_up_leaves_it_and_says_so(lab, tmp_path):
-    """Its exit code says whether it is up, at whatever moment Ctrl-C comes."""
+    """Its exit code tells whether it is up, at any moment of Ctrl-C."""
     process = lab.starting(chain(tmp_path), stdout=subprocess.PIPE)
     said = os.read(process.stdout.fileno(), 65_536)  # the table of its hosts, printed when it is up
     process.send_signal(signal.SIGINT)
@@ -209,7 +209,7 @@ def test_ctrl_c_when_it_is_up_leaves_it_and_says_so(lab, tmp_path):
 
 
 def test_killed_at_twenty_moments_it_comes_up_again_and_leaves_nothing(lab, tmp_path, reach):
-    """While it comes up, while frames cross it, while it goes down."""
+    """It is killed while it comes up, while frames cross it, and while it goes down."""
     file = chain(tmp_path)
     seed = random.SystemRandom().randrange(2**32)
     moments = random.Random(seed)  # noqa: S311 - it is printed, to be repeated
@@ -222,7 +222,7 @@ def test_killed_at_twenty_moments_it_comes_up_again_and_leaves_nothing(lab, tmp_
         time.sleep(moments.uniform(0.0, 0.6))
         kill_all_of(lab)
         starting.wait(timeout=300)
-    # The last one may have begun after that, and be up.
+    # The last one may have started later, and be up.
     kill_all_of(lab)
     lab.up(file)
     reach()
@@ -231,7 +231,7 @@ def test_killed_at_twenty_moments_it_comes_up_again_and_leaves_nothing(lab, tmp_
 
 
 def kill_all_of(lab):
-    """Those too that one of them starts between being seen and being killed."""
+    """Kill them all, including children started between the listing and the kill."""
 
     def are_gone():
         for word in processes_of(lab.name):
@@ -249,7 +249,7 @@ def test_down_removes_what_a_killed_lab_left(lab, tmp_path):
     refused = lab.tell("status", code=2)
     assert f"hitless lab down --name {lab.name}" in refused.stderr
     done = lab.down()
-    assert "what it left is removed" in done.stderr
+    assert "its remains are removed" in done.stderr
     assert f"the end of {RUN_FOLDER / lab.name}.log" in done.stderr
     assert lab.left_behind() == []
 
@@ -313,7 +313,7 @@ def test_the_control_socket_is_its_owners_alone_and_hears_sense_only(lab, tmp_pa
 
 
 def test_help_of_lab_corrupt_works_as_it_stands(lab, tmp_path):
-    """It was: help's own example was refused."""
+    """Regression: the example in the help was refused."""
     lab.up(chain(tmp_path))
     lab.tell("corrupt", "sw1-sw2", "1e-3")
     assert lab.status()["states"] == {"sw1->sw2": "loses 0.001"}
@@ -324,7 +324,7 @@ def test_help_of_lab_corrupt_works_as_it_stands(lab, tmp_path):
 
 
 def test_ctrl_c_while_a_lab_comes_up_is_answered_at_once(lab, tmp_path):
-    """It was: 33 s of silence for 320 hosts."""
+    """Regression: 33 s of silence for 320 hosts."""
     text = """
 name = "interrupted"
 [topology]
@@ -341,5 +341,5 @@ core_link = { rate = "10 Mbps", delay = "5 us" }
         process.send_signal(signal.SIGINT)
         told = process.stderr.read()
     assert process.returncode == 130
-    assert f"interrupted: removing what there is of the lab {lab.name}" in told
+    assert f"interrupted: removing the lab {lab.name}" in told
     assert lab.left_behind() == []

@@ -1,4 +1,4 @@
-"""`hitless link` as a service, and reloads under traffic that lose nothing."""
+"""`hitless link` as a service, and reloads under traffic without loss."""
 
 import sys
 
@@ -35,7 +35,7 @@ def guarded(active):
 
 
 def test_of_six_reloads_under_traffic_none_loses_or_doubles_a_frame(boxes, tmp_path):
-    """That nothing under way is lost followed from the code alone."""
+    """Before this test, only the code implied that packets in flight survive."""
     switch = one_switch(boxes, tmp_path, more=guarded(active=False))
     stream = Stream(boxes, "10.9.0.2", count=1_500, rate_pps=500, burst=5, payload=200)
     for turn in range(6):
@@ -76,7 +76,7 @@ def test_a_link_is_a_service_with_a_file_that_is_read_again(boxes, tmp_path):
     ("change", "told"),
     [
         (("rate =", "rates ="), "did you mean rate?"),
-        (("100 Mbps", "fast"), "is no rate"),
+        (("100 Mbps", "fast"), "is not a rate"),
         (("0.05", "0.9"), "less than or equal to 0.4"),
         (('"outside"', '"inside"'), "are both inside"),
     ],
@@ -92,7 +92,7 @@ def test_a_wrong_file_is_told(tmp_path, change, told):
 
 def test_options_beside_a_file_and_options_that_are_missing_are_told(tmp_path):
     done = hitless("link", tmp_path / "link.toml", "--rate", "1 Gbps", code=2)
-    assert "--rate: a file says that already" in done.stderr
+    assert "--rate: the file already sets this" in done.stderr
     done = hitless("link", "--inside", "a", code=2)
     assert "--outside, --rate: missing" in done.stderr
     (tmp_path / "link.toml").write_text(hitless("link", "--example").stdout)
@@ -101,7 +101,7 @@ def test_options_beside_a_file_and_options_that_are_missing_are_told(tmp_path):
 
 @pytest.mark.parametrize(("mtu", "comes"), [(1500, False), (1508, True)])
 def test_full_frames_with_two_tags_cross_where_the_mtu_has_room_and_are_counted_where_not(boxes, tmp_path, mtu, comes):
-    """802.1ad: 14 + 8 of tags + 1,500. The kernel gives one tag room beyond the MTU (IEEE 802.1Q), and no second."""
+    """802.1ad: 14 + 8 of tags + 1,500. The kernel accepts one tag beyond the MTU (IEEE 802.1Q), but not a second."""
     switch = one_switch(boxes, tmp_path, mtu)
 
     def received():

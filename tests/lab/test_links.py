@@ -1,4 +1,4 @@
-"""Names, states and rates of a lab's links, as people type and read them: nothing is made."""
+"""Names, states and rates of a lab's links, as people type and read them, without a lab."""
 
 import errno
 import fcntl
@@ -46,7 +46,7 @@ NAMES = LinkNames(links("h1->sw1", "sw1->sw2", "left-a->right-b", "left->a-right
     ],
 )
 def test_lab_corrupt_sw1_sw2_of_the_help_names_a_link(typed, meant):
-    """It was: "'sw1-sw2' is no name of a link", for the help's own example."""
+    """Regression: "'sw1-sw2' is no name of a link", for the help's own example."""
     assert NAMES.find(typed) == meant
 
 
@@ -56,7 +56,7 @@ def test_a_name_that_a_hyphen_leaves_open_is_to_be_written_with_its_arrow():
 
 
 def test_a_redirection_that_the_shell_made_of_an_arrow_is_said():
-    with pytest.raises(BadInput, match="has left one behind: type sw1-NODE"):
+    with pytest.raises(BadInput, match="has created one: type sw1-NODE"):
         NAMES.find("sw1-")
 
 
@@ -80,7 +80,7 @@ def test_the_state_of_a_link_is_the_scenarios_and_then_what_commands_made_of_it(
 
 
 def test_a_rate_that_the_machine_cannot_forward_is_refused_with_one_that_it_can():
-    with pytest.raises(HitlessError, match=r"--scale-rates 0\.001 has all links 1,000 times slower"):
+    with pytest.raises(HitlessError, match=r"--scale-rates 0\.001 makes all links 1,000 times slower"):
         require_rates({"self_test": {"asked_per_s": 800_000.0, "forwarded_per_s": 2_000.0}})
     require_rates({"self_test": {"asked_per_s": 800.0, "forwarded_per_s": 2_000.0}})
     require_rates({"self_test": None})
@@ -95,7 +95,7 @@ def test_scaled_rates_are_those_of_links_and_nothing_else():
 
 
 def test_a_lock_of_another_user_is_said_with_what_to_do(tmp_path, monkeypatch):
-    """It was: an internal error, "Permission denied"."""
+    """Regression: an internal error, "Permission denied"."""
 
     def refuse(*_arguments):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -108,7 +108,7 @@ def test_a_lock_of_another_user_is_said_with_what_to_do(tmp_path, monkeypatch):
 
 
 def test_a_lock_that_a_dying_process_still_holds_is_waited_for(tmp_path, monkeypatch):
-    """It was: `kill -9` and `lab down` at once, and "the lab is up, or about to be"; what it left stayed."""
+    """Regression: `lab down` right after `kill -9` said "the lab is up, or about to be", and left the remains."""
     monkeypatch.setattr(registry, "run_folder", lambda: tmp_path)
     place = registry.Place("mine")
     held = os.open(place.lock, os.O_RDWR | os.O_CREAT)

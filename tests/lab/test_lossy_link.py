@@ -1,6 +1,6 @@
-"""A corrupting link under kernel TCP, without and with LinkGuardian.
+"""A corrupting link under kernel TCP, with and without LinkGuardian.
 
-What is asserted is what was lost and sent again, never how long something took: other programs may have the processors.
+The assertions cover losses and retransmissions, never times: other programs may occupy the processors.
 """
 
 import re
@@ -12,13 +12,13 @@ from traffic import Counted, Iperf, mechanism
 
 RATE = "100 Mbps"
 COPIES = {1e-3: 2, 1e-2: 4}
-"""By LinkGuardian's Equation 2, for what may remain: one in 1e9, and one in 1e10."""
+"""LinkGuardian's Equation 2, for a residual loss of 1e-9 and of 1e-10."""
 ATTEMPTS = 3
-"""A machine that keeps the lab from its processor for a tenth of a second loses frames, or makes TCP lose patience."""
+"""Number of attempts: a machine that stalls the lab for a tenth of a second loses frames, or triggers TCP timeouts."""
 
 
 def lossy_and_guarded(rate):
-    """A link that loses, and LinkGuardian on it, off."""
+    """A lossy link, with LinkGuardian configured but off."""
     return losing(rate, "sw1->sw2") + guardian()
 
 
@@ -34,7 +34,7 @@ def protect(lab):
 
 
 def assert_all_repaired(lab):
-    """Every loss was found and repaired, and nothing is held for ever."""
+    """Assert that every loss was found and repaired, and that buffers are empty."""
     assert mechanism(lab, "packets found missing") > 0
     assert mechanism(lab, "packets recovered") == mechanism(lab, "packets found missing")
     assert mechanism(lab, "packets lost") == 0
@@ -80,7 +80,7 @@ def test_bbr_loses_nothing_either(lab, tmp_path):
 
 
 def percentile_ms(text, wanted):
-    """The first latency of redis-benchmark's distribution that so many percent are within."""
+    """Return the first latency in redis-benchmark's distribution that covers this percentage."""
     rows = re.findall(r"([\d.]+)% <= ([\d.]+) milliseconds", text)
     return next(float(latency) for percent, latency in rows if float(percent) >= wanted)
 
@@ -144,7 +144,7 @@ def test_what_curl_gets_over_a_protected_link_is_whole(lossy, tmp_path):
         lossy.wait_for_port("h2", 80)
         protect(lossy)
         for _ in range(ATTEMPTS):
-            # h2 sends the page, and on the way to it nothing is lost; what is at risk is its acknowledgements.
+            # h2 sends the page over a lossless direction; only acknowledgements are at risk.
             again = Counted(lossy, "h1"), Counted(lossy, "h2")
             for number in range(10):
                 got = tmp_path / f"got{number}"

@@ -1,4 +1,4 @@
-"""Microbursts of UDP into a slow port beside kernel TCP, with RIMM and without."""
+"""Microbursts of UDP into a slow port together with kernel TCP, with and without RIMM."""
 
 from hitless_papers.together.scenes import PLAIN, counted
 from scene_labs import counts
@@ -17,7 +17,7 @@ def test_with_rimm_nothing_is_lost_and_the_kernel_sees_no_reordering(make_lab, t
     def lacks(found):
         return {name: found[name] for name in ("lost", "reordered", "sent again", "out of order") if found[name]}
 
-    # A program that the machine held up sends a burst at once, more than fits before a detour can begin.
+    # A program that the machine delayed sends a burst at once, more than fits before a detour can begin.
     found, status, types = counts(make_lab, tmp_path, "RIMM", "RIMM", record=True, again_if=lacks)
     assert found["acted"] > 0, "no burst reached the threshold"
     assert not lacks(found), (lacks(found), status.values["drops"])

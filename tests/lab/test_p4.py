@@ -1,4 +1,4 @@
-"""P4 programs under real programs: what kernels sent gets the same fates with the mechanism in Rust."""
+"""P4 programs under real programs: packets from kernels meet the same fate as with the mechanism in Rust."""
 
 import json
 
@@ -29,7 +29,7 @@ scheduler = "strict"
 queues_per_port = {queues}
 buffer = {{ kind = "static", per_port = "{buffer}" }}
 """
-# At right the port of h2 is 0, and those of left and beside are 1 and 2.
+# At right, h2 is on port 0, left on port 1 and beside on port 2.
 RELIEVED = "table_add ingress.relieved ingress.relieve 0 =>\n"
 ROUNDS = "".join(
     f"table_add ingress.rounds_ahead ingress.set_rounds {1_518 * number}->{1_518 * (number + 1) - 1} => {number} 1\n"
@@ -57,11 +57,11 @@ PROGRAMS = {
 
 
 def scenarios(folder, name):
-    """The fabric with the program at right, with the mechanism in Rust, and with neither."""
+    """Return the fabric with the program at right, with the mechanism in Rust, and without either."""
     commands, of_program, of_mechanism = PROGRAMS[name]
     file = folder / "commands.txt"
     file.write_text(commands)
-    # Of a port with one queue a program sees the depth without the frame on the line; AFQ has rotating queues itself.
+    # At a port with one queue, a program sees the depth without the frame on the line; AFQ has rotating queues itself.
     fabric = FABRIC.format(queues=1 if name == "afq" else 2, buffer="20 KB")
     paths = {"program": str(ROOT / "p4" / name / f"{name}.json"), "commands": str(file)}
     entry = '[[mechanism]]\nkind = "p4"\nswitches = ["right"]\n'

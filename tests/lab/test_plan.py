@@ -1,4 +1,4 @@
-"""Names, addresses, settings of kernels, and what a running switch may change: decided before anything is made."""
+"""Names, addresses, kernel settings, and changes of a running switch: decided before anything is made."""
 
 import pytest
 
@@ -70,7 +70,7 @@ def test_a_lab_is_named_after_its_scenario(name, made):
 
 @pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "x" * 33, "a/b", ".."])
 def test_a_name_that_would_not_do_is_refused(name):
-    with pytest.raises(BadInput, match="no name for a lab"):
+    with pytest.raises(BadInput, match="not a valid name for a lab"):
         lab_name(name, "scenario")
 
 
@@ -122,7 +122,7 @@ def guarded(loss=1e-3, more=""):
 
 
 def in_bursts(more):
-    """The same loss rate, in bursts."""
+    """Return the same loss rate, in bursts."""
     losses = f'loss = {{{{ kind = "gilbert-elliott", rate = {{loss}}, {more} }}}}'
     return scenario(GUARDED.replace(GUARDED.splitlines()[3], losses).format(loss=1e-3, more=""))
 
@@ -151,7 +151,7 @@ loss = { kind = "bit-errors", bit_error_rate = 1e-5, fec = "none" }
 
 
 def test_a_link_that_stays_as_it_is_keeps_no_other_from_changing():
-    """A loss that no command can say is refused on the link that changes, and on no other."""
+    """A loss model that commands cannot express is refused only on the link that changes."""
     before, after = (GUARDED.format(loss=loss, more="") + RECORDED for loss in (1e-3, 0.01))
     assert commands(scenario(before), scenario(after)) == ["corrupt sw1->sw2 0.01", "protect sw1->sw2 3 blocking"]
     with pytest.raises(BadInput, match=r"sw2->sw1, whose loss before is more than"):

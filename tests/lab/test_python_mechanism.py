@@ -1,4 +1,4 @@
-"""A mechanism that is a Python class, in a lab: the process that runs the switches imports it."""
+"""A mechanism as a Python class, in a lab: the process that runs the switches imports it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a lab received is repeated in simulation: the same decisions, packet by packet."""
+"""A recorded lab is repeated in simulation: the same decisions, packet by packet."""
 
 import json
 
@@ -51,13 +51,13 @@ def test_a_replay_decides_as_the_lab_did(lab, tmp_path, begin):
 
 
 def test_a_changed_recording_is_found_out(lab, tmp_path):
-    """So the comparison can fail."""
+    """This shows that the comparison can fail."""
     recording = tmp_path / "recording"
     guarded(lab, tmp_path, recording)
     Stream(lab, lab.address("h2"), count=300, rate_pps=500).received()
     lab.down()
     whole = recording.read_bytes()
-    # Another seed of the random streams, in the scenario that the recording begins with: other frames are lost.
+    # Another seed of the random streams, in the scenario at the start of the recording: other frames are lost.
     assert b"seed = 1\\n" in whole
     recording.write_bytes(whole.replace(b"seed = 1\\n", b"seed = 2\\n", 1))
     assert replayed(recording)["divergence"] is not None

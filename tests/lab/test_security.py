@@ -1,4 +1,4 @@
-"""The threat model of docs/reference/security.md, as somebody would try it."""
+"""The threat model of docs/reference/security.md, tested by attacks."""
 
 import contextlib
 import json
@@ -72,7 +72,7 @@ FORWARDING_NICE = -15
 
 
 def capabilities(pid):
-    """Of the main thread of a process and of the one that forwards, which is known by its priority."""
+    """Return the capabilities of a process's main thread, and of its forwarding thread, found by its priority."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -93,7 +93,7 @@ def require_no_more_than(kept, pid):
 
 
 def test_what_forwards_cannot_do_what_it_need_not_do_even_as_root(permitted, tmp_path):
-    """Each try succeeds before, for root: so the refusals are those of what was given up."""
+    """Each attempt succeeds beforehand, as root, so the refusals come from the dropped capabilities."""
     closed = tmp_path / "closed"
     closed.write_text("")
     closed.chmod(0)
@@ -107,7 +107,7 @@ def test_what_forwards_cannot_do_what_it_need_not_do_even_as_root(permitted, tmp
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert int(found.pop("kept"), 16) & ~mask(OF_FORWARDING) == 0
-    # A file of mode 0 is its owner's all the same only with CAP_DAC_OVERRIDE.
+    # The owner of a file of mode 0 can only open it with CAP_DAC_OVERRIDE.
     assert found.pop("load a module") in {"EPERM", "ENOSYS"}, "ENOSYS: a kernel without modules"
     assert set(found.values()) <= {"EPERM", "EACCES"}, found
     assert len(found) == 11

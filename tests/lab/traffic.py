@@ -1,4 +1,4 @@
-"""Real programs at the ends of a lab, and what the kernels there have counted."""
+"""Real programs at the ends of a lab, and counters of their kernels."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
             pass
     print(came)
 """
-"""Answers datagrams; or asks an address for some of a size, one after the other, and says how many were answered."""
+"""Answers datagrams; or sends some of a given size to an address, one by one, and prints the number of answers."""
 DATAGRAMS = """
 import socket, sys
 family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
@@ -39,12 +39,12 @@ with socket.socket(family, socket.SOCK_DGRAM) as here:
 
 
 def send(lab, to, count=10, size=100):
-    """Datagrams from h1 that nobody takes."""
+    """Send datagrams from h1 to a closed port."""
     lab.run("h1", sys.executable, "-I", "-c", DATAGRAMS, to, count, size)
 
 
 class Stream:
-    """Numbered datagrams from h1 to h2, of a lab or of boxes; `received` are the numbers in the order of arrival."""
+    """Numbered datagrams from h1 to h2, in a lab or boxes; `received` are the numbers in order of arrival."""
 
     def __init__(self, hosts, to, count, rate_pps, *, burst=1, payload=1_000):
         self._count = count
@@ -71,13 +71,13 @@ class Iperf:
         lab.wait_for_port("h2", 5201)
 
     def measure(self, seconds=3, *more):
-        """Bits per second that arrived, and segments that were sent again."""
+        """Return the bits per second that arrived, and the retransmitted segments."""
         words = ["iperf3", "--client", self._lab.address("h2"), "--time", seconds, "--json", *more]
         document = json.loads(self._lab.run("h1", *words).stdout)["end"]
         return document["sum_received"]["bits_per_second"], document["sum_sent"]["retransmits"]
 
     def start(self, seconds):
-        # A window that fills no queue: a card that overflows would be another loss than the one looked for.
+        # Use a window that cannot overflow a queue: loss in the card would differ from the loss under test.
         words = ["iperf3", "--client", self._lab.address("h2"), "--time", seconds, "--window", "128K", "--json"]
         return self._lab.start("h1", *words, stdout=subprocess.PIPE, text=True)
 
@@ -87,7 +87,7 @@ class Iperf:
 
 
 def counters(lab, host):
-    """What the kernel of a host has counted of TCP: /proc/net/snmp and /proc/net/netstat."""
+    """Return the kernel's TCP counters of a host: /proc/net/snmp and /proc/net/netstat."""
     found = {}
     for file in ("/proc/net/snmp", "/proc/net/netstat"):
         lines = lab.run(host, "cat", file).stdout.splitlines()
@@ -99,7 +99,7 @@ def counters(lab, host):
 
 
 class Counted:
-    """What the counters of a host rose by."""
+    """Increments of a host's counters."""
 
     def __init__(self, lab, host):
         self._lab, self._host = lab, host
@@ -110,12 +110,12 @@ class Counted:
 
 
 def settle(lab):
-    """Until nothing is under way any more."""
+    """Wait until the fabric is empty."""
     until = time.monotonic() + 5
     while lab.status()["frames_inside"] and time.monotonic() < until:
         time.sleep(0.05)
 
 
 def mechanism(lab, counter):
-    """A counter of the lab's mechanisms, summed over switches."""
+    """Return a counter of the lab's mechanisms, summed over switches."""
     return sum(row[4] for row in lab.status()["mechanisms"] if row[3] == counter)

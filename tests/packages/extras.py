@@ -1,4 +1,4 @@
-"""What the extras bring, as a user who has installed them writes it: scripts/check-wheel --extras runs it."""
+"""The features of the extras, as a user who has installed them writes it: scripts/check-wheel --extras runs it."""
 
 import hitless as hl
 from hitless.gym import LinkProtection

@@ -1,4 +1,4 @@
-"""A sweep in twelve lines, as a user who has only installed hitless writes it: scripts/check-wheel runs it."""
+"""A sweep in twelve lines, for a user who has only installed hitless: scripts/check-wheel runs it."""
 
 import sys
 

@@ -1,3 +1,3 @@
-"""Tests run on the fake simulator; those of the real one start a process of their own."""
+"""Tests run on the fake simulator; those for the real one start separate processes."""
 
 import fake_hitless  # noqa: F401 - which puts itself in the simulator's place

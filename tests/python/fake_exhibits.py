@@ -1,4 +1,4 @@
-"""Exhibits over the fake simulator: everything that an exhibit can do, and everything that can go wrong with one."""
+"""Exhibits over the fake simulator: every feature and every failure of an exhibit."""
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio
 from hitless.drawing.plot import Plot, Series, tail_series

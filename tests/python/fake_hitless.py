@@ -1,4 +1,4 @@
-"""`hitless` over the fake simulator and the fake exhibits, for whoever imports it: python fake_hitless.py ARGS."""
+"""`hitless` over the fake simulator and the fake exhibits, for importers: python fake_hitless.py ARGS."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from hitless_papers import registry  # noqa: E402
 
 
 def _bench_alone(call: str, _what: str, _under: object = ()) -> object:
-    """What a process of its own would measure, had it this simulator."""
+    """Return the measurement that a separate process would make with this simulator."""
     name, arguments = re.fullmatch(r"(\w+)\((.*)\)", call).groups()
     return json.loads(getattr(fake_native, name)(*json.loads(f"[{arguments}]".replace("'", '"'))))
 
@@ -23,7 +23,7 @@ hitless._native = fake_native  # type: ignore[attr-defined]
 bench._alone = _bench_alone
 registry.PAPERS = (registry.Paper("demo", "Demo", "A paper that nobody wrote", "fake_exhibits"),)
 
-# What is imported now finds no other simulator, and no other papers.
+# Modules imported now only find this simulator and these papers.
 from hitless.cli.main import main  # noqa: E402
 
 if __name__ == "__main__":

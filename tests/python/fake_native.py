@@ -1,4 +1,4 @@
-"""A stand-in for `hitless._native` that simulates nothing, with every way out that the real one has."""
+"""A stand-in for `hitless._native` that does not simulate, with all outcomes of the real one."""
 
 import json
 import os
@@ -31,14 +31,14 @@ class CheckpointError(Exception):
 
 
 class Checkpoints:
-    """Of a run that simulates nothing there is nothing to write."""
+    """Checkpoints without content."""
 
     def __init__(self, path, program, *, wall_s=None, simulated_ps=None, resumes=False):
         pass
 
 
 class Context:
-    """As `DropReason`, `Event` and `Verdict`: named by the class of mechanisms, and used by none here."""
+    """Like `DropReason`, `Event` and `Verdict`: named by the class of mechanisms, but unused here."""
 
 
 DropReason = Event = Verdict = Context
@@ -116,7 +116,7 @@ class Simulation:
 
 
 def _log(scenario, threads):
-    """Tell a test which simulations were run, and on how many threads."""
+    """Tell a test which simulations ran, and on how many threads."""
     if "HITLESS_FAKE_LOG" in os.environ:
         with Path(os.environ["HITLESS_FAKE_LOG"]).open("a") as log:
             log.write(f"{scenario['scheme']} {scenario['seed']}\n")

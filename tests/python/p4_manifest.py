@@ -1,4 +1,4 @@
-"""The P4 programs of p4/, the files that each is made of, and the manifest of what was compiled."""
+"""The P4 programs of p4/, their source files, and the manifest of the compiled ones."""
 
 import hashlib
 import re
@@ -9,18 +9,18 @@ FOLDER = ROOT / "p4"
 MANIFEST = FOLDER / "manifest.json"
 
 OPTIONS = ["--emit-externs", "--Wdisable=unused"]
-"""With which `p4c-bm2-ss` compiles them."""
+"""Options for compiling them with `p4c-bm2-ss`."""
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def programs() -> dict[str, Path]:
-    """By name: the source of each program, which has the name of its folder."""
+    """Return each program's source by name; the source is named after its folder."""
     return {path.parent.name: path for path in sorted(FOLDER.glob("*/*.p4")) if path.stem == path.parent.name}
 
 
 def sources(path: Path) -> list[Path]:
-    """A source and all files of ours that it includes, sorted."""
+    """Return a source and all of our files that it includes, sorted."""
     found: set[Path] = set()
     waiting = [path.resolve()]
     while waiting:
@@ -32,5 +32,5 @@ def sources(path: Path) -> list[Path]:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Percentiles and intervals against exact sums, published tables, and their own definition: coverage."""
+"""Percentiles and intervals compared with exact sums, with published tables, and with their definition by coverage."""
 
 import math
 import time
@@ -37,7 +37,7 @@ def test_binomial_cdf_is_the_exact_sum(successes, trials, share):
 
 
 def _poisson_below(count, mean):
-    """The probability of fewer than ``count``."""
+    """Return the probability of fewer than ``count``."""
     return math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count))
 
 
@@ -53,10 +53,10 @@ def test_chi_square_tail_of_even_degrees_is_a_poisson_sum(half, distance):
     assert chi_square_tail(distance, 2 * half) == pytest.approx(_poisson_below(half, distance / 2.0), abs=1e-11)
 
 
-# Cornish and Fisher's expansion of the gamma's quantiles, whose error at such counts is far below a billionth.
+# Cornish and Fisher's expansion of the gamma quantiles; its error at such counts is far below a billionth.
 @pytest.mark.parametrize("count", [10**8, 10**11, 10**13])
 def test_poisson_intervals_of_very_large_counts_are_right_and_quick(count):
-    poisson_interval(1)  # scipy is there
+    poisson_interval(1)  # scipy is installed
     began_s = time.perf_counter()
     interval = poisson_interval(count)
     assert time.perf_counter() - began_s < 0.01
@@ -66,7 +66,7 @@ def test_poisson_intervals_of_very_large_counts_are_right_and_quick(count):
         assert (limit - shape) / math.sqrt(shape) == pytest.approx((expected - shape) / math.sqrt(shape), abs=1e-7)
 
 
-# Garwood's limits as every table of exact Poisson intervals has them.
+# Garwood's limits in every table of exact Poisson intervals.
 @pytest.mark.parametrize(
     ("count", "low", "high"), [(0, 0.0, 3.689), (1, 0.0253, 5.572), (10, 4.795, 18.390), (100, 81.364, 121.627)]
 )

@@ -1,4 +1,4 @@
-"""The audit of locked packages: which versions a requirement means, and that what is affected is found."""
+"""The audit of locked packages: matching of version requirements, and detection of affected packages."""
 
 import importlib.machinery
 import importlib.util

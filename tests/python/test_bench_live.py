@@ -1,4 +1,4 @@
-"""hitless bench live: what needs no network."""
+"""hitless bench live: the parts that work without a network."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from hitless.errors import BadInput, HitlessError
 
 
 def fake_stream(capacity_pps: float, unlucky: int = 0) -> Any:
-    """A device that loses what is above its capacity, and a frame of the first ``unlucky`` trials."""
+    """A device that loses everything above its capacity, and a frame in each of the first ``unlucky`` trials."""
     trials = 0
 
     def stream(rate_pps: float | None, duration_s: float) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def test_iperf3_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("", "nothing that can be read"), ('{"error": "unable to connect"}', "unable to connect")]
+    ("text", "message"), [("", "is unreadable"), ('{"error": "unable to connect"}', "unable to connect")]
 )
 def test_what_iperf3_could_not_do_is_told(text: str, message: str) -> None:
     with pytest.raises(HitlessError, match=message):
@@ -61,7 +61,7 @@ def test_what_iperf3_could_not_do_is_told(text: str, message: str) -> None:
 def test_names_choose_and_the_wire_is_always_measured() -> None:
     assert [device.name for device in chosen(["BRIDGE"])] == ["wire", "kernel bridge"]
     assert chosen([]) == devices()
-    with pytest.raises(BadInput, match="nothing to measure is called 'ovs'"):
+    with pytest.raises(BadInput, match="no device matches 'ovs'"):
         chosen(["ovs"])
 
 

@@ -1,4 +1,4 @@
-"""How sure numbers are: over seeds, of the values of one run, and of percentiles of few values."""
+"""Uncertainty of numbers: over seeds, of values within a run, and of percentiles of few values."""
 
 import math
 
@@ -29,7 +29,7 @@ from hitless_papers.estimates import mean_in_run, mean_of, percentile_of, ratio_
         ([0.5, 0.6], "2 seeds, and an interval takes 3"),
         ([0.50828] * 5, SEEDS_CHANGE_NOTHING),
         ([0.50828] * 2, SEEDS_CHANGE_NOTHING),
-        ([0.0] * 5, ""),  # counts may well be the same
+        ([0.0] * 5, ""),  # counts can be equal
         ([7.0] * 3, ""),
     ],
 )
@@ -93,7 +93,7 @@ def test_200_identical_queries_are_not_200_samples():
 
 
 def _process(random, dependence, size):
-    """A stationary normal process of order 1, whose values have mean 0 and variance 1."""
+    """A stationary normal process of order 1 with mean 0 and variance 1."""
     steps = random.normal(size=size) * math.sqrt(1.0 - dependence**2)
     values, value = np.empty(size), random.normal()
     for place, step in enumerate(steps):
@@ -123,7 +123,7 @@ def test_intervals_of_values_that_depend_on_each_other_cover_as_often_as_they_sa
         (np.random.default_rng(1).random(99), 50, "99 values of one run: an interval takes 100"),
         (np.random.default_rng(1).random(999), 99, "9.99 of 999 values lie beyond p99: an interval takes 10"),
         (np.random.default_rng(1).random(999), 1, "9.99 of 999 values lie beyond p1"),
-        (np.arange(1_000.0), 50, "values go on from batch to batch"),
+        (np.arange(1_000.0), 50, "values correlate from batch to batch"),
         (np.random.default_rng(1).random(1_000), 99, ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""docs/how-to/mechanism-in-rust.md has each claim of a mechanism, and what does not go with it."""
+"""docs/how-to/mechanism-in-rust.md lists each claim of a mechanism with its conflicts."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def conflicts():
 
 
 def row(name, says):
-    """Those at one place together, in the order of the places."""
+    """Return the claims of one place together, in the order of the places."""
     pairs = [(at, other if one == name else one) for one, other, at in conflicts() if name in (one, other)]
     places = [(WHERE[at], sorted({other for where, other in pairs if where == at})) for at in WHERE]
     others = "; ".join(f"{', '.join(f'`{other}`' for other in found)} {at}" for at, found in places if found)

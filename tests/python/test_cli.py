@@ -1,4 +1,4 @@
-"""The command line as a user meets it: processes, exit codes, and what goes where."""
+"""The command line for users: processes, exit codes, and streams."""
 
 import functools
 import json
@@ -64,7 +64,7 @@ def test_out_overwrites_silently(hitless, tmp_path):
     hitless("reproduce", "demo/tab2", "--out", "out")
     before = (tmp_path / "out/summary.json").read_text()
     refused = hitless("reproduce", "demo/fig1", "--out", "out", code=2)
-    assert "results of another command already: hitless reproduce demo/tab2 --out out" in refused.stderr
+    assert "already results of another command: hitless reproduce demo/tab2 --out out" in refused.stderr
     assert (tmp_path / "out/summary.json").read_text() == before
     again = hitless("reproduce", "demo/tab2", "--out", "out")
     assert "are replaced" in again.stderr
@@ -286,7 +286,7 @@ def test_a_full_disk_behind_standard_output_is_said_as_such():
         command = [*FAKE, "reproduce", "--list"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: what was to be written has no room\n  where: standard output")
+    assert done.stderr.startswith("error: there is no space for the data\n  where: standard output")
     assert "internal" not in done.stderr
 
 
@@ -353,7 +353,7 @@ def test_the_real_module_is_there(tmp_path):
 
 
 def test_a_memory_limit_that_is_no_size_is_refused(hitless):
-    assert "is no size" in hitless("run", "-", "--memory", "much", code=2).stderr
+    assert "is not a size" in hitless("run", "-", "--memory", "much", code=2).stderr
 
 
 def test_the_table_of_commands_says_what_each_says_of_itself():

@@ -1,4 +1,4 @@
-"""Fits of table 2: each finds its own distribution, and errors are those of the recipe by hand."""
+"""Fits of table 2: each finds its own distribution, and errors match a manual calculation."""
 
 import math
 
@@ -41,7 +41,7 @@ def test_a_density_has_an_area_of_one(name):
     if name == "uniform":
         x = np.linspace(of.least, of.values.max(), 1_000)
     area = np.trapezoid(FITS[name](of)(x), x)
-    # The normal one has a little to the left of the smallest value.
+    # The normal distribution has some weight below the minimum value.
     assert float(area) == pytest.approx(1.0, abs=0.01)
 
 

@@ -1,4 +1,4 @@
-"""The choice of appendix E by going through all bitmaps, against its equations."""
+"""The choice of appendix E over all bitmaps, compared with its equations."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,8 @@ def test_the_shares_are_those_of_equation_3(full):
     chance = []
     for port in range(ports):
         passed, total = 1.0, 0.0
-        # A start at the port, or before it with all ports between full: of the port itself only that it is free counts.
+        # A start at the port, or before it with all ports in between full: for the port itself, only its own space
+        # counts.
         for back in range(ports):
             total += passed / ports
             passed *= full[(port - 1 - back) % ports]

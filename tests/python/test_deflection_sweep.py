@@ -1,4 +1,4 @@
-"""What decides whether a number of deflection's exhibits is judged, on samples written by hand."""
+"""The conditions for judging a number of deflection's exhibits, on hand-written samples."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ SIMULATED_S = 1.0
 
 
 def run(mean_s, *, complete=1.0, queries=200, spread=0.0, fan_in=100, background=40, elephant_bytes=20_000_000):
-    """Queries that all take about as long, and background flows that take as long too; a share of both completes."""
+    """Queries with nearly equal times, and background flows likewise; a share of both completes."""
     random = np.random.default_rng(7)
     rows = []
     for group, count, answers, size in (
@@ -78,7 +78,7 @@ def measured(**runs):
 
 @pytest.mark.parametrize("sweep", SWEEPS)
 def test_a_claim_names_the_larger_first(sweep):
-    """A quotient below 1, or of 1, would be on the wrong side for its judge."""
+    """A quotient of 1 or less would be on the wrong side for its judge."""
     for claim in sweep().claims():
         assert (claim.paper.low if isinstance(claim.paper, Range) else claim.paper) > 1
 
@@ -297,7 +297,7 @@ def test_the_panel_of_one_forwarding_has_the_schemes_that_always_had_it():
     points = list(figure.points(Context(effort="normal")))
     made = run(0.1, queries=20)
     runs = Runs({point.key: made for point in points})
-    next(iter(figure.rows(runs, Context(effort="normal"))))  # plots are of what the rows have measured
+    next(iter(figure.rows(runs, Context(effort="normal"))))  # plots use the values of the rows
     panels = {plot.title: {series.name for series in plot.series} for plot in figure.plots(runs, Context())}
     compared = {scheme.name for scheme in schemes.COMPARED}
     assert panels["Mean QCT, DCTCP 10/40G"] == compared
@@ -326,7 +326,7 @@ def test_shared_buffers_and_liars_have_a_panel_each():
 
 
 def _lies(honest_s, liars_s):
-    """Background of honest flows and of liars in turn, with a swing of the network that both meet."""
+    """Background of honest flows and liars in turn, with network variation common to both."""
     rows = []
     for number in range(2_000):
         begin = number / 2_000

@@ -1,4 +1,4 @@
-"""What rows of the testbed's exhibits are reckoned from, on tables written by hand."""
+"""The inputs of rows in the testbed's exhibits, on hand-written tables."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_p99_is_of_the_group_with_priority_alone_and_counts_what_waits():
     messages = {"group": groups, "requested_ps": [0] * 1_050, "delivered_ps": delivered}
     of = Responses(run(0.2, messages=messages))
     assert of.median_us == pytest.approx(50.0)
-    # 1.5 % have no answer after 200 ms: that is the least that p99 can be.
+    # 1.5 % lack an answer after 200 ms: this is the minimum of p99.
     assert of.p99_us == pytest.approx(200_000.0)
 
 
@@ -119,7 +119,7 @@ def test_the_load_of_the_background_is_a_share_of_the_busy_link():
 
 
 def responses(p99_us):
-    """A run in which all requests but the slowest 2 % take nothing."""
+    """Return a run of instantaneous requests, except for the slowest 2 %."""
     delivered = [1_000] * 980 + [round(p99_us * 1e6)] * 20
     messages = {"group": [testbed.HIGH] * 1_000, "requested_ps": [0] * 1_000, "delivered_ps": delivered}
     return run(1.0, messages=messages, flows={"group": [testbed.LOW], "delivered_bytes": [10**9]})

@@ -1,4 +1,4 @@
-"""README.md, ARCHITECTURE.md, CONTRIBUTING.md, docs: every link leads somewhere, on GitHub and on a site of MkDocs."""
+"""README.md, ARCHITECTURE.md, CONTRIBUTING.md, docs: every link works, on GitHub and in MkDocs."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ _FENCE = re.compile(r"^\s*```")
 
 @cache
 def prose(page: Path) -> tuple[str, ...]:
-    """The lines of a page outside of fenced and inline code."""
+    """Return the lines of a page outside fenced and inline code."""
     lines, is_code = [], False
     for line in page.read_text(encoding="utf-8").splitlines():
         if _FENCE.match(line):
@@ -35,7 +35,7 @@ def headings(page: Path) -> list[tuple[int, str]]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of headings that GitHub and Python-Markdown agree on, of headings that occur once."""
+    """Return the anchors of unique headings that are the same on GitHub and in Python-Markdown."""
     of_github = Counter(re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for _, text in headings(page))
     of_mkdocs = Counter(
         re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower()) for _, text in headings(page)
@@ -45,7 +45,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def links(page: Path) -> list[str]:
-    """The targets of a page's relative links, code left out."""
+    """Return the targets of a page's relative links, outside code."""
     text = "\n".join(re.sub(r"`[^`]*`", "", line) for line in prose(page))
     return [target for target in _LINK.findall(text) if "://" not in target]
 
@@ -92,7 +92,7 @@ def test_a_page_has_one_title(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_lists_and_tables_begin_after_an_empty_line(page):
-    """Python-Markdown takes them for a part of the paragraph otherwise; GitHub does not."""
+    """Otherwise Python-Markdown makes them part of the paragraph; GitHub does not."""
     for before, line in pairwise(("", *prose(page))):
         if _ITEM.match(line) and before and not before.startswith(" "):
             assert _ITEM.match(before) or before.startswith(("#", "<!--")), f"{page}: {line}"

@@ -1,4 +1,4 @@
-"""Pictures of plots: what is drawn where, in which colour."""
+"""Pictures of plots: positions and colours."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -59,7 +59,7 @@ def test_paper_curves_in_other_colours_than_their_series():
     drawn = _drawn(_plot(*series))
     assert set(re.findall(r'stroke="(#\w+)"', drawn)) == {COLOURS[0]}
     hollow = re.findall(r'<circle [^>]*fill="none"[^>]*>', drawn)
-    assert len(hollow) == 3  # the two points, and the sign of the legend
+    assert len(hollow) == 3  # the two points, and the sign in the legend
 
 
 def test_legends_say_paper_once():

@@ -1,4 +1,4 @@
-"""How long exhibits take: what is kept, and what is said of it."""
+"""Durations of exhibits: the stored ones, and their display."""
 
 import json
 

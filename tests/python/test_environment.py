@@ -1,4 +1,4 @@
-"""Folders in use, endless files, names that are not UTF-8, and terminals that cannot show them."""
+"""Locked folders, endless files, names that are not UTF-8, and terminals that cannot show them."""
 
 import functools
 import json
@@ -93,8 +93,8 @@ def test_two_runs_into_one_folder_do_not_mix_their_files(tmp_path):
 @pytest.mark.parametrize(
     ("out", "told"),
     [
-        ("", "this one is empty"),
-        ("mine.toml", "it is no folder"),
+        ("", "must not be empty"),
+        ("mine.toml", "it is not a folder"),
         ("mine.toml/below", "Not a directory"),
         ("a\nb", "its name has a control character"),
         ("a\x1b[31m", "its name has a control character"),
@@ -140,20 +140,20 @@ def test_a_number_that_no_setting_can_have_is_wrong_usage(hitless, scenario, arg
 def test_a_pipe_or_a_device_as_a_file_is_an_error(tmp_path, command, name):
     os.mkfifo(tmp_path / "pipe.toml")
     done = warm.hitless(*command, name, code=2, timeout=120, cwd=tmp_path)
-    assert "a pipe or a device, and a regular file is needed" in done.stderr
+    assert "a pipe or a device instead of a regular file" in done.stderr
 
 
 def test_a_pipe_as_a_mechanism_is_an_error(hitless, scenario, tmp_path):
     os.mkfifo(tmp_path / "early.py")
     done = hitless("run", "mine.toml", "--mechanism", "early.py", code=2, timeout=120)
-    assert "a regular file is needed" in done.stderr
+    assert "instead of a regular file" in done.stderr
 
 
 def test_files_of_any_other_kind_are_refused_with_the_reason(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="pipe or a device"):
         read_bytes(tmp_path / "pipe")
-    with pytest.raises(BadInput, match="no name can have"):
+    with pytest.raises(BadInput, match="has an invalid character"):
         read_text(tmp_path / "a\0b")
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
@@ -178,7 +178,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path):
 
 @pytest.mark.parametrize("refused_at", [0, 2, 4, 5])
 def test_rows_of_a_run_that_cannot_be_written_are_kept_in_memory(tmp_path, monkeypatch, refused_at):
-    """It was: the run had failed, and none of its numbers were shown. Parts 0 to 3 come while it runs."""
+    """Regression: the run failed, and its numbers were lost. Parts 0 to 3 are written during the run."""
     written = []
 
     def full(frame, path):
@@ -300,7 +300,7 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_traceback(tmp_path
 
 
 class Greedy:
-    """Work that takes more memory than there is."""
+    """Work that exceeds the memory."""
 
     progress = 0.0
 
@@ -324,7 +324,7 @@ def test_a_run_without_memory_fails_alone_and_says_why():
     ("fault", "told"),
     [
         (MemoryError(), "there is not enough memory"),
-        (OSError(28, "No space left on device", "x"), "no room"),
+        (OSError(28, "No space left on device", "x"), "no space"),
         (PermissionError(13, "Permission denied", "/root/x"), "the system says: Permission denied"),
         (ZeroDivisionError("why"), "internal error: ZeroDivisionError: why"),
     ],

@@ -39,7 +39,7 @@ def test_without_a_normal_length_normal_is_full():
 
 
 class _Count:
-    """Work that is no simulation: its job adds up to its seed."""
+    """Work without a simulation: its job counts up to its seed."""
 
     def __init__(self, fails=False):
         self.fails = fails
@@ -181,7 +181,7 @@ def test_whoever_is_called_with_each_task_sees_its_tables_even_of_two_that_are_d
     seen = []
 
     def each(task):
-        time.sleep(0.3)  # the other one is done meanwhile
+        time.sleep(0.3)  # the other one finishes meanwhile
         seen.append(task.run.table("messages").height)
 
     campaign = Campaign([Entry("demo/two", "Two", headline=False, make=Two)], jobs=2)

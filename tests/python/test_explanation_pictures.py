@@ -1,4 +1,4 @@
-"""The pictures of docs/explanation are what scripts/explanation-pictures writes today, and each is in its page."""
+"""The pictures of docs/explanation match scripts/explanation-pictures, and each is in its page."""
 
 import re
 import subprocess
@@ -51,7 +51,7 @@ def test_a_picture_may_be_frozen(tmp_path, second):
 
 
 def test_no_picture_shows_a_thing_outside_of_it():
-    """Not at a waypoint, and so nowhere between two."""
+    """Neither at a waypoint, nor between two."""
     for path in FOLDER.iterdir():
         root = ET.parse(path).getroot()  # noqa: S314 - our own file
         _, _, width, height = (float(number) for number in root.get("viewBox").split())

@@ -1,4 +1,4 @@
-"""Jain's index against its definition, and over time against sums by hand."""
+"""Jain's index compared with its definition, and over time with manual sums."""
 
 import math
 

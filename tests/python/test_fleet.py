@@ -1,4 +1,4 @@
-"""What a year of a fleet comes to, from series small enough to work out by hand."""
+"""The statistics of a fleet's year, from series small enough to check by hand."""
 
 import numpy as np
 import polars as pl
@@ -32,7 +32,7 @@ def test_a_gain_counts_changes_within_the_year_once_each():
     bare = states(times, [1.0, 8.0, 8.0, 6.0, 1.0, 9.0], [100.0, 90.0, 90.0, 90.0, 100.0, 100.0])
     protected = states(times, [1.0, 2.0, 2.0, 1.0, 1.0, 1.0], [100.0, 90.0, 90.0, 80.0, 100.0, 100.0])
     found = statistics.gain(bare, protected, statistics.YEAR_S)
-    # The state at BEGIN + 10 is the one before; the first lies before the year, the last behind it.
+    # The state at BEGIN + 10 is the previous one; the first is before the year, the last after it.
     assert found.times.tolist() == [4.0, 6.0, 1.0]
     assert found.lasted_s.tolist() == [40.0, 10.0, float(END - BEGIN - 50)]
     assert found.median == 4.0

@@ -1,4 +1,4 @@
-"""What people stumbled over, each with the words that they met."""
+"""Stumbling blocks of users, each with the original message."""
 
 import errno
 import functools
@@ -25,14 +25,14 @@ def test_flags_in_help_have_no_bool(hitless, command):
 
 
 def test_lab_corrupt_with_a_rate_below_zero_is_no_unknown_option(hitless):
-    """It was: "No such option: -1"."""
+    """Regression: "No such option: -1"."""
     done = hitless("lab", "corrupt", "sw1-sw2", "-1", code=2)
     assert "No such option" not in done.stderr
     assert "is not in the range 0.0<=x<=1.0" in done.stderr
 
 
 def test_a_text_that_is_no_scenario_is_refused_in_a_few_lines():
-    """It was: 170 lines."""
+    """Regression: 170 lines."""
     faults = [
         f"error: README.md:{line}:4: not valid TOML: key with no value\n  |\n{line} | words" for line in range(40)
     ]
@@ -44,7 +44,7 @@ def test_a_text_that_is_no_scenario_is_refused_in_a_few_lines():
 
 
 def test_a_missing_configuration_is_said_without_errno(hitless):
-    """It was: "[Errno 2] No such file or directory: ..."."""
+    """Regression: "[Errno 2] No such file or directory: ..."."""
     done = hitless("switch", "missing.toml", "--check", code=2)
     assert "missing.toml cannot be read: No such file or directory" in done.stderr
     assert "Errno" not in done.stderr
@@ -56,7 +56,7 @@ def test_a_reason_is_the_systems_words():
 
 
 def test_no_percentile_is_that_of_a_single_message():
-    """It was: "p99.9 of one sample"."""
+    """Regression: "p99.9 of one sample"."""
     assert [enough_for(50, 1), enough_for(50, 2), enough_for(99.9, 999), enough_for(99.9, 1_000)] == [
         False,
         True,
@@ -71,4 +71,4 @@ def test_no_percentile_is_that_of_a_single_message():
 def test_what_is_no_number_is_refused_by_its_option(hitless, words):
     done = hitless(*words, code=2)
     assert words[-2] in done.stderr
-    assert "nan is no number" in done.stderr
+    assert "nan is not a number" in done.stderr

@@ -1,4 +1,4 @@
-"""Chi-square tests against tables, and against counts that are known to fit."""
+"""Chi-square tests compared with tables, and with counts that are known to fit."""
 
 import math
 
@@ -11,7 +11,7 @@ from hitless.analysis import chi_square_p_value
 @pytest.mark.parametrize(
     ("counts", "expected", "p_value"),
     [
-        # Two cells: the square of a normal variable; 3.841 is exceeded once in 20 times (any table).
+        # Two cells: the square of a normal variable, which exceeds 3.841 once in 20 times (any table).
         ([50, 50], None, 1.0),
         ([60, 40], None, math.erfc(math.sqrt(4.0 / 2.0))),
         # Two degrees of freedom: exp(-x/2).

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md and CONTRIBUTING.md name what is there, and no import of the packages points up."""
+"""The names in ARCHITECTURE.md and CONTRIBUTING.md exist, and imports of the packages never point up."""
 
 import ast
 import re
@@ -28,7 +28,7 @@ def test_every_path_that_a_page_names_exists(page):
 
 
 def test_the_smallest_mechanism_is_small():
-    """One folder of at most 90 lines, and one line elsewhere: that of the registry."""
+    """One folder of 90 lines or fewer, and one line in the registry."""
     mechanisms = ROOT / "crates/mechanisms/src"
     [source] = (mechanisms / "every_nth").iterdir()
     assert len(source.read_text().splitlines()) <= 90
@@ -54,20 +54,20 @@ def test_each_step_of_a_packets_path_is_in_the_file_that_it_names():
 
 
 def used_by(manifest):
-    """Our crates that a crate uses."""
+    """Return our crates that a crate uses."""
     dependencies = tomllib.loads(manifest.read_text()).get("dependencies", {})
     return [name.removeprefix("hitless-") for name in dependencies if name.startswith("hitless-")]
 
 
 def test_the_table_of_crates_says_what_each_uses():
-    """The table is that of the Cargo.toml files, from the lowest crate up."""
+    """The table matches the Cargo.toml files, from the lowest crate up."""
     table = (ROOT / PAGES[0]).read_text().split("## Layers")[1].split("\n## ")[0]
     rows = re.findall(r"^\| ([a-z0-9/]+) \|.*\|.*\| ?([a-z0-9, -]*) \|$", table, re.MULTILINE)
     said = {crate: uses.split(", ") if uses else [] for crate, uses in rows if crate != "crate"}
     found = {}
     for room in [*(ROOT / "crates").iterdir(), *(ROOT / "tools").iterdir()]:
         name = room.relative_to(ROOT).as_posix().removeprefix("crates/")
-        # The crates inside of a room are parts of it.
+        # The inner crates of a room are parts of it.
         dependencies = {of for manifest in room.rglob("Cargo.toml") for of in used_by(manifest)}
         found[name] = sorted(of for of in dependencies if of.split("-")[0] != name)
     assert said == found
@@ -135,7 +135,7 @@ def test_an_import_that_points_up_is_found(tmp_path):
 
 
 def test_nothing_below_the_papers_imports_them():
-    """Whatever the floors say: by any form of import, and by nothing but the table of commands as text."""
+    """Regardless of the layers: neither by any form of import, nor by name, except as text in the table of commands."""
     naming = {}
     for path in (ROOT / "python" / "hitless").rglob("*.py"):
         nodes = list(ast.walk(ast.parse(path.read_text())))

@@ -1,4 +1,4 @@
-"""Verdicts, as tables: a rule, a measurement beside the paper's number, and what the rule says of it."""
+"""Verdicts as tables: a rule, a measurement, the paper's number, and the verdict."""
 
 import math
 
@@ -38,12 +38,12 @@ def said(judge, measured, paper, interval=None):
         (Exact(), 92.0, None, 92.0, "match"),
         (Exact(), 93.8, None, 92.0, "match"),
         (Exact(), 94.0, None, 92.0, "differs"),
-        # pd/fig5: 77.5 is not a match for 100, regardless of its interval
-        (Exact(), 94.0, (93.0, 95.0), 92.0, "unjudged"),  # allowed is 90.16 to 93.84
+        # pd/fig5: 77.5 does not match 100, regardless of its interval
+        (Exact(), 94.0, (93.0, 95.0), 92.0, "unjudged"),  # the allowed range is 90.16 to 93.84
         (Exact(), 77.5, (55.0, 100.0), 100.0, "unjudged"),
         (Exact(), 93.0, (91.0, 95.0), 92.0, "match"),
         (Exact(), 94.0, (93.9, 95.0), 92.0, "differs"),
-        (Exact(), 92.0, (80.0, 104.0), 92.0, "unjudged"),  # nothing that the runs could have shown would differ
+        (Exact(), 92.0, (80.0, 104.0), 92.0, "unjudged"),  # every possible result of the runs would agree
         (Exact(better="higher"), 94.0, None, 92.0, "beyond"),
         (Exact(better="lower"), 94.0, None, 92.0, "differs"),
         (Exact(), 0.0, None, 0.0, "match"),
@@ -51,12 +51,12 @@ def said(judge, measured, paper, interval=None):
         (Exact(), -92.0, None, 92.0, "differs"),
         (Exact(), 3.1, None, TWO_TO_FOUR, "match"),
         (Exact(), 4.1, None, TWO_TO_FOUR, "differs"),
-        (Exact(0.0), 9.0, None, Range(high=10.0), "match"),  # no slack at an open end either
+        (Exact(0.0), 9.0, None, Range(high=10.0), "match"),  # an open end does not add slack either
         (Exact(0.0), 11.0, None, Range(high=10.0), "differs"),
         (Exact(), None, None, 92.0, "unjudged"),
         (Exact(), math.nan, None, 92.0, "unjudged"),
         (Exact(), 92.0, None, None, "unjudged"),
-        # lg/tab4: a rule of factors says that a number is within two, and no more
+        # lg/tab4: a rule of factors only requires a number within a factor of two
         (Factor(), 51.0, None, 51.0, "within"),
         (Factor(), 0.665, None, 0.45, "within"),
         (Factor(), 25.5, None, 51.0, "within"),
@@ -65,7 +65,7 @@ def said(judge, measured, paper, interval=None):
         (Factor(), 25.0, (24.0, 26.0), 51.0, "unjudged"),
         (Factor(), 103.0, None, 51.0, "differs"),
         (Factor(), 51.0, (10.0, 400.0), 51.0, "unjudged"),
-        # lg/fig14 at 25G and pd/fig5: far better than published is no match
+        # lg/fig14 at 25G and pd/fig5: far better than published does not match
         (Factor(better="lower"), 1.5, None, 60.0, "beyond"),
         (Factor(), 1.5, None, 60.0, "differs"),
         (Factor(better="higher"), 2_234.0, (2_200.0, 2_300.0), 425.0, "beyond"),
@@ -81,35 +81,35 @@ def said(judge, measured, paper, interval=None):
         (Gain(), 4.0, (3.9, 4.1), Range(low=1_000 / 150), "differs"),
         (Factor(), None, None, 51.0, "unjudged"),
         (Factor(), 51.0, None, None, "unjudged"),
-        # rimm/fig7 and afq/fig7: a gain that has vanished is no match
+        # rimm/fig7 and afq/fig7: a vanished gain does not match
         (Gain(), 1.02, (1.01, 1.03), 423.05 / 290.07, "differs"),
         (Gain(), 1.10, (1.08, 1.12), 2.0, "differs"),
         (Gain(), 1.46, None, 1.46, "within"),
         (Gain(), 1.21, None, 1.46, "within"),
-        (Gain(), 1.35, (1.26, 1.43), 2.0, "unjudged"),  # allowed is 1.41 to 4
+        (Gain(), 1.35, (1.26, 1.43), 2.0, "unjudged"),  # the allowed range is 1.41 to 4
         (Gain(), 1.59, (1.33, 1.75), 2.5, "within"),
         (Gain(), 2.14, None, 1.46, "differs"),
         (Gain(), 1.99, (1.94, 2.04), TWO_TO_FOUR, "within"),
         (Gain(), 1.30, (1.25, 1.35), TWO_TO_FOUR, "differs"),
         (Gain(), 22.6, None, 51.0, "differs"),  # the logarithm alone would allow it
         (Gain(), 26.0, None, 51.0, "within"),
-        (Gain(), 0.9, (0.7, 1.1), 1.2, "unjudged"),  # both schemes may win
+        (Gain(), 0.9, (0.7, 1.1), 1.2, "unjudged"),  # both schemes can win
         (Gain(), 0.9, (0.85, 0.95), 1.2, "differs"),
         (Gain(), 0.6, None, 0.69, "within"),
         (Gain(), 1.3, (0.9, 1.6), 1.2, "unjudged"),
         (Gain(), 0.9, None, 0.69, "differs"),
         (Gain(), 1.1, None, 0.69, "differs"),
         (Gain(), 2_510.0, (839.0, 2_547.0), Range(1_000.0, 10_000.0), "within"),
-        # further than the paper's is beyond only for its own scheme
+        # exceeding the paper counts as "beyond" only for its own scheme
         (Gain(better="higher"), 3.3, (3.0, 3.7), 1.45, "beyond"),
         (Gain(), 3.3, (3.0, 3.7), 1.45, "differs"),
-        # a rare event never seen is judged only when its interval excludes the paper
+        # a rare event that never occurred is judged only if its interval excludes the paper
         (Factor(), 0.0, (0.0, 3e-9), 1e-9, "unjudged"),
         (Factor(), 0.0, (0.0, 1e-11), 1e-9, "differs"),
         (Shape(holds=True, statement="A below B"), None, None, None, "match"),
         (Shape(holds=False, statement="A below B"), None, None, None, "differs"),
-        # an interval decides whether a ratio is above one, and whether a share is small
-        # rimm/fig7: 1.0008 is above 1 for sure, and no gain
+        # an interval decides whether a ratio is above one, and whether a share is small; rimm/fig7: 1.0008 is certainly
+        # above 1, but not a gain
         (above_one("larger"), 1.0008, (1.0005, 1.001), None, "differs"),
         (above_one("larger"), 1.08, (1.01, 1.15), None, "unjudged"),
         (above_one("larger"), 1.2, (1.01, 1.4), None, "match"),

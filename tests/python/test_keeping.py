@@ -1,4 +1,4 @@
-"""Campaigns that go on where they were interrupted, and what makes a kept point another one."""
+"""Campaigns that continue after an interruption, and the identity of cached points."""
 
 import json
 import os

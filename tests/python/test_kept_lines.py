@@ -1,4 +1,4 @@
-"""Points without tables are lines of a file: what is read of it, whatever was left behind."""
+"""Points without tables are lines of a file: reading it in any state."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Mechanisms of one's own without a compiler: names, the crate to begin with, and which native module is loaded."""
+"""User mechanisms without a compiler: names, the new crate, and the choice of the native module."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_a_crate_of_another_checkout_is_refused(tmp_path):
     folder = create("red-marker", tmp_path / "there")
     manifest = folder / "Cargo.toml"
     manifest.write_text(manifest.read_text().replace(str(root()), "/another"))
-    with pytest.raises(BadInput, match="is not that of this hitless"):
+    with pytest.raises(BadInput, match="belongs to another hitless"):
         Crate.read(folder, root() / "crates")
     manifest.write_text("[package\n")
     with pytest.raises(BadInput, match="not TOML"):

@@ -1,4 +1,4 @@
-"""Entries of P4 programs by files, and compiled programs that are older than their sources."""
+"""Entries of P4 programs from files, and compiled programs that are older than their sources."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def afq(tmp_path):
-    """p4/ with AFQ alone; its program."""
+    """Copy p4/ with AFQ alone; return its program."""
     folder = tmp_path / "p4"
     shutil.copytree(ROOT / "p4" / "afq", folder / "afq")
     for path in (ROOT / "p4").glob("*.*"):
@@ -26,7 +26,7 @@ def afq(tmp_path):
 
 @pytest.fixture
 def forward(tmp_path):
-    """examples/p4; its program."""
+    """Copy examples/p4; return its program."""
     shutil.copytree(ROOT / "examples" / "p4", tmp_path / "example")
     return tmp_path / "example" / "forward.json"
 
@@ -72,9 +72,9 @@ def test_a_program_that_was_changed_by_hand_is_told_of(afq):
 @pytest.mark.parametrize(
     "change",
     [
-        # Compiled anew, by whoever: the manifest knows nothing of it.
+        # Recompiled outside the manifest.
         lambda afq: [append(afq), append(afq.with_suffix(".p4"))],
-        # Without a source or a manifest nothing can be said.
+        # Without a source or a manifest it cannot tell.
         lambda afq: [append(afq), afq.with_suffix(".p4").unlink()],
         lambda afq: [append(afq), (afq.parent.parent / "manifest.json").unlink()],
         lambda afq: [append(afq), (afq.parent.parent / "manifest.json").write_text("[]")],
@@ -116,6 +116,6 @@ def test_a_fabric_gets_the_files_with_whole_paths(monkeypatch):
 
 
 def test_a_packet_to_be_measured_is_hexadecimal(tmp_path):
-    """It was: an internal error."""
-    with pytest.raises(BadInput, match="no text of hexadecimal digits"):
+    """Regression: an internal error."""
+    with pytest.raises(BadInput, match="not in hexadecimal digits"):
         bench(ROOT / "p4" / "afq" / "afq.json", Entries(), "no digits", packets=1, json=True)

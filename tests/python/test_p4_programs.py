@@ -1,4 +1,4 @@
-"""The compiled P4 programs of p4/ are those of their sources, and what stands beside them fits them."""
+"""The compiled P4 programs of p4/ match their sources and their accompanying files."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def declared_externs():
 
 
 def primitives(program):
-    """Each call of a primitive: its name and how many parameters it has."""
+    """Yield each call of a primitive: its name and its number of parameters."""
     called = [call for action in program["actions"] for call in action["primitives"]]
     called += [
         call for parser in program["parsers"] for state in parser["parse_states"] for call in state["parser_ops"]

@@ -84,7 +84,7 @@ def test_a_setting_by_its_path(setting, path, value):
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [("flows.rcp.load=1", "did you mean rpc"), ("load", "is no setting"), ("switch.ecn.threshold.x=1", "no table")],
+    [("flows.rcp.load=1", "did you mean rpc"), ("load", "is not a setting"), ("switch.ecn.threshold.x=1", "no table")],
 )
 def test_a_setting_that_means_nothing_is_refused(setting, message):
     with pytest.raises(BadInput, match=message):

@@ -1,4 +1,4 @@
-"""The first screen: what it says, and how it fits."""
+"""The first screen: its content and its layout."""
 
 import pytest
 from rich.console import Console

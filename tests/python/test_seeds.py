@@ -1,4 +1,4 @@
-"""Verdicts rest on several seeds: one rule, over all rows of exhibits."""
+"""Verdicts need several seeds: one rule for all rows of exhibits."""
 
 import json
 import math
@@ -41,17 +41,17 @@ def _shape(*, holds):
 
 
 RULES = [
-    # one and two seeds give no verdict, whatever the rule
+    # one and two seeds do not give a verdict, under any rule
     (Exact(), [10.0], "unjudged", "one seed"),
     (Factor(), [10.0, 10.1], "unjudged", "2 seeds, and an interval takes 3"),
     (_shape(holds=True), [None], "unjudged", "one seed"),
-    # the interval over the seeds decides, whatever each seed alone would say
+    # the interval over the seeds decides, regardless of individual seeds
     (Exact(), [10.0, 10.05, 9.95], "match", ""),
     (Gain(), [1.41, 1.35, 1.18], "within", "within 2x with 2 of 3 seeds"),
     (Exact(), [9.55, 9.7, 9.85], "unjudged", "only a part of the interval"),
     (Factor(), [30.0, 31.0, 29.5], "differs", ""),
     (Factor(), [1.0, 90.0, 300.0], "unjudged", "the interval is wider than what the rule allows"),
-    # what no seed moves is judged as it is
+    # a number that is the same for all seeds is judged as it is
     (Exact(), [10.0, 10.0, 10.0], "match", ""),
     (Exact(), [10.5, 10.5, 10.5], "differs", "seeds change nothing here"),
     (above_one("A is slower"), [1.5, 1.5, 1.5], "match", "seeds change nothing here"),
@@ -130,7 +130,7 @@ def test_the_worst_row_of_a_statement_is_found_after_the_seeds_are_together():
 
 
 class _OfSeeds(Exhibit):
-    """What is measured is the seed itself, through the fake simulator."""
+    """The measured value is the seed itself, through the fake simulator."""
 
     def points(self, context):
         self.seed = context.seed

@@ -1,4 +1,4 @@
-"""What long-running processes share."""
+"""Common parts of long-running processes."""
 
 import contextlib
 import socket
@@ -43,7 +43,7 @@ def test_a_signal_in_the_middle_of_a_wait_does_not_lock_the_service_up():
 
 @contextlib.contextmanager
 def served(path):
-    """A control server that answers everything, in a thread."""
+    """Run a control server that answers everything, in a thread."""
     server, ends = control.Server(path), threading.Event()
     thread = threading.Thread(target=server.serve, args=(lambda _: {"heard": True}, lambda: not ends.is_set()))
     thread.start()
@@ -57,7 +57,7 @@ def served(path):
 
 
 def trickle(connection, stopped, every_s=0.05):
-    """Send a byte now and then, for as long as somebody takes it."""
+    """Send a byte occasionally, until the receiver stops."""
     with contextlib.suppress(OSError):
         while not stopped.wait(every_s):
             connection.sendall(b"x")
@@ -76,7 +76,7 @@ def trickling(connection):
 
 
 def test_a_client_that_sends_a_byte_now_and_then_does_not_block_the_control_socket(tmp_path, monkeypatch):
-    """It was: each byte began the patience anew, for 4,096 bytes."""
+    """Regression: each byte restarted the timeout, for 4,096 bytes."""
     monkeypatch.setattr(control, "PATIENCE_S", 0.5)
     monkeypatch.setattr(control, "ANSWER_S", 20.0)
     path = tmp_path / "control"
@@ -124,7 +124,7 @@ def fetched(port, address="127.0.0.1"):
 
 
 def test_connections_to_the_metrics_that_are_idle_or_slow_are_closed(monkeypatch):
-    """It was: each kept a thread and a descriptor for ever."""
+    """Regression: each kept a thread and a descriptor for ever."""
     monkeypatch.setattr(metrics, "CONNECTION_S", 0.5)
     with metrics_at("127.0.0.1") as port, contextlib.ExitStack() as stack:
         idle, slow = (stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(2))

@@ -1,4 +1,4 @@
-"""The set-up's own decisions."""
+"""Decisions made by the setup."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The windows of figure 3: what is said of the same run is always the same."""
+"""The windows of figure 3: the same run always gives the same result."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""The summary of results, and the tables that are rendered from it."""
+"""The summary of results, and the tables rendered from it."""
 
 import json
 
@@ -39,7 +39,7 @@ def row(measured, verdict, *, metric="p99 FCT", paper=10.0, interval=(None, None
 
 @pytest.fixture
 def folder(tmp_path):
-    """Write a folder as `hitless reproduce` leaves it."""
+    """Write a folder like `hitless reproduce`."""
 
     def write(rows, *, exhibit="demo/fig8", seeds=(1,), effort="full", commit="abc123456", incomplete=()):
         path = tmp_path / f"{exhibit.replace('/', '-')}-{effort}-{commit}"
@@ -132,7 +132,7 @@ The end.
 
 @pytest.fixture
 def checkout(folder, tmp_path, monkeypatch):
-    """Make a checkout whose page has a place for a table."""
+    """Make a checkout that has a page with a slot for a table."""
     root = tmp_path / "checkout"
     (root / "docs").mkdir(parents=True)
     rows = [

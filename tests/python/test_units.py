@@ -1,4 +1,4 @@
-"""The units of systemd: accepted by it, and with no more rights than are needed."""
+"""The units of systemd: valid, and with minimum privileges."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Shortest ways through a fabric, beside a search that takes one node at a time."""
+"""Shortest paths through a fabric, compared with a search that takes one node at a time."""
 
 from collections import deque
 
@@ -12,7 +12,7 @@ PAIRS = st.tuples(st.integers(0, 19), st.integers(0, 19)).filter(lambda pair: pa
 
 
 def one_by_one(next_to, start):
-    """The edges of a way to each node that can be reached, found with a queue."""
+    """Return the edges of a path to each reachable node, found with a queue."""
     ways, waiting = {start: []}, deque([start])
     while waiting:
         node = waiting.popleft()

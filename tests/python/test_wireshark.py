@@ -1,4 +1,4 @@
-"""The dissector against frames that our encoder made."""
+"""The dissector on frames from our encoder."""
 
 import shutil
 import struct
@@ -24,13 +24,13 @@ SUMMARIES = {
 
 
 def capture(frames: list[bytes], path: Path) -> None:
-    """Writes a pcap file with Ethernet frames."""
+    """Write a pcap file with Ethernet frames."""
     records = [struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame for frame in frames]
     path.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1) + b"".join(records))
 
 
 def dissect(path: Path, *arguments: str) -> list[str]:
-    """What tshark prints for each frame."""
+    """Return the output of tshark for each frame."""
     assert TSHARK is not None
     command = [TSHARK, "-X", f"lua_script:{DISSECTOR}", "-r", str(path), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.splitlines()

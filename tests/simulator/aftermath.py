@@ -1,4 +1,4 @@
-"""Whether a fabric is back to normal after an event: runs with and without the event, compared after it."""
+"""Recovery of a fabric after an event: compares runs with and without the event."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -20,7 +20,7 @@ _BACKGROUND_LOAD = 0.3
 
 @dataclass(frozen=True)
 class Event:
-    """A scenario with an event, the same without it, and the time at which the event and its backlog have ended."""
+    """A scenario with an event, the same without it, and the time when the event and its backlog have ended."""
 
     scenario: Mapping[str, Any]
     calm: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Later:
-    """Of the watched time, which begins ten round trips after the end of the event."""
+    """Measurements of the watched time, which begins ten round trips after the end of the event."""
 
     delivered_bytes: int
     packets_sent: int
@@ -41,7 +41,7 @@ class Later:
 
 
 def failure(name: str, place: Place) -> Event:
-    """A failed link with SQR. The backlog has to leave during traffic; a long flow alone fills the line."""
+    """A failed link with SQR. The backlog must leave during traffic; a long flow alone would fill the line."""
     system = SYSTEMS[name]
     assert isinstance(system, LinkFailure)
     scenario = system.scenario(place, with_it=True)
@@ -50,7 +50,7 @@ def failure(name: str, place: Place) -> Event:
     backlog_ns = outage_ns * place.load / spare if place.transport == "udp" else 0
     scenario["flows"][0].pop("stop", None)
     if place.transport == "tcp":
-        # CUBIC fills the buffer slowly, and is steady after seconds only.
+        # CUBIC fills the buffer slowly, and needs seconds to become steady.
         scenario["transport"][0]["congestion"] = "dctcp"
         window_bytes = round(place.round_trip_ns * place.rate_gbps / 8)
         scenario["switch"]["ecn"] = {"threshold": f"{100_000 + window_bytes} B"}
@@ -84,7 +84,7 @@ def bursts(name: str, place: Place) -> Event:
 
 
 def later(event: Event, place: Place, *, with_event: bool) -> Later:
-    """Run one side, and look at it after the event."""
+    """Run one side, and measure it after the event."""
     begin_ns = event.ended_ns + _ROUND_TRIPS * place.round_trip_ns
     period_ns = max(1_000, round(_WATCHED_FRAMES * place.frame_ns / _SAMPLES))
     scenario: dict[str, Any] = deepcopy(dict(event.scenario if with_event else event.calm))
@@ -101,7 +101,7 @@ def later(event: Event, place: Place, *, with_event: bool) -> Later:
 
 
 def assert_back_to_normal(event: Event, place: Place) -> None:
-    """Throughput, queue and losses equal the calm run's."""
+    """Assert that throughput, queue and losses equal the calm run's."""
     after, calm = later(event, place, with_event=True), later(event, place, with_event=False)
     told = f"{place.name}: {after} and {calm}"
     assert abs(after.delivered_bytes - calm.delivered_bytes) <= 0.02 * calm.delivered_bytes, told

@@ -1,7 +1,7 @@
-"""Tutorials that are notebooks: their cells run, and what they show compared with the page, or written into it.
+"""Tutorials as notebooks: their cells run, and their output is compared with the page, or written into it.
 
-A cell is a block of Python on a page; a line that begins with ``!`` is a command. What it prints is
-behind it as a block of text, and a picture as a file in docs/tutorials/pictures. To write both anew:
+A cell is a block of Python on a page; a line that begins with ``!`` is a command. Its printed output follows as a block
+of text, and a picture as a file in docs/tutorials/pictures. To write both again:
 
     HITLESS_RECORD=1 pytest tests/simulator/test_tutorials.py
 """
@@ -28,19 +28,19 @@ _CELL = re.compile(
 
 
 class Notebook:
-    """A page on its way through its cells."""
+    """A page during the run of its cells."""
 
     def __init__(self, page: Path):
         self.page = page
         self.text = page.read_text("utf-8")
         self.pictures = {}
-        """By the names of their files."""
+        """Pictures by the names of their files."""
         self.shown = 0
-        """How many cells end with what a notebook draws, or print."""
+        """Number of cells that end with a picture or with output."""
         self._known = {"__name__": "notebook"}
 
     def run(self):
-        """All cells, in their order; the page with what they have shown."""
+        """Run all cells in order; return the page with their output."""
         return _CELL.sub(self._rendered, self.text)
 
     def _rendered(self, found):
@@ -62,7 +62,7 @@ class Notebook:
         return block
 
     def _run(self, code):
-        """What a cell prints, and what its last line is worth, as a notebook shows it, or None."""
+        """Return the printed output of a cell, and the value of its last line for a notebook, or None."""
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             if code.startswith("!"):
                 for command in code.splitlines():
@@ -78,7 +78,7 @@ class Notebook:
 
 
 def _output_of(command):
-    """In a file, since a daemon that a command leaves keeps what it inherits: a pipe would never end."""
+    """Return output through a file, since a daemon started by a command inherits it: a pipe would never end."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         shell = ["/bin/sh", "-c", command]
         done = subprocess.run(shell, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, timeout=300)

@@ -1,4 +1,4 @@
-"""Mechanisms as Python classes, for the tests: what each saw stands in a list of its own."""
+"""Mechanisms as Python classes, for the tests: each records what it sees in a list."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -37,7 +37,7 @@ queue = [{{ ports = ["left->right"], period = "10 us" }}]
 
 
 def dumbbell(kind, **settings):
-    """Two DCTCP flows, and a mechanism at the bottleneck."""
+    """Return two DCTCP flows, and a mechanism at the bottleneck."""
     given = {"ports": '["left->right"]', **settings}
     lines = [f'kind = "{kind}"', *(f"{name} = {value}" for name, value in given.items())]
     return DUMBBELL.format(mechanism="\n".join(lines))
@@ -45,13 +45,13 @@ def dumbbell(kind, **settings):
 
 @dataclass
 class Ports:
-    """Nothing but places."""
+    """Settings with only places."""
 
     ports: list[str] = field(default_factory=list)
 
 
 class Watcher(hitless.Mechanism[Ports], kind="watcher-py", queues=1):
-    """Has every hook, and notes what it sees."""
+    """Has every hook, and records what it sees."""
 
     made: ClassVar = []
 
@@ -107,7 +107,7 @@ class Watcher(hitless.Mechanism[Ports], kind="watcher-py", queues=1):
 
 
 class EgressOnly(hitless.Mechanism[Ports], kind="egress-only-py"):
-    """Asks for all hooks, and has one."""
+    """Subscribes to all hooks, but defines one."""
 
     calls = 0
 
@@ -121,7 +121,7 @@ class EgressOnly(hitless.Mechanism[Ports], kind="egress-only-py"):
 
 @dataclass
 class Chance:
-    """How often."""
+    """Settings with a probability."""
 
     ports: list[str]
     share: float = 0.01
@@ -132,7 +132,7 @@ class Chance:
 
 
 class Coin(hitless.Mechanism[Chance], kind="coin-py"):
-    """Drops at random, by the stream that it is given."""
+    """Drops at random, using its own stream."""
 
     def ingress(self, context):
         return hitless.Verdict.drop() if self.random.random() < self.settings.share else hitless.Verdict.CONTINUE

@@ -1,4 +1,4 @@
-"""What the tests of sweeps have in common."""
+"""Common parts of the tests of sweeps."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ def base(messages=300):
 
 
 def mortal(run):
-    """A metric of a user's whose first worker is killed while it works it out."""
+    """A user's metric that kills its first worker."""
     marker = Path(os.environ[MARKER])
     if not marker.exists():
         marker.touch()
@@ -33,5 +33,5 @@ def sweep(out, **options):
 
 
 def contents(out):
-    """All of a data set, byte by byte."""
+    """Return the bytes of all files in a data set."""
     return {str(path.relative_to(out)): path.read_bytes() for path in [out / "rows.parquet", *out.glob("tables/*/*")]}

@@ -1,4 +1,4 @@
-"""AFQ end to end: the workloads of its exhibits, completion times, schedulers, and what figures are made of."""
+"""AFQ end to end: the workloads of its exhibits, completion times, schedulers, and the data of figures."""
 
 import json
 from dataclasses import replace
@@ -31,7 +31,7 @@ from warm import hitless
 
 
 class Fixed(Sizes):
-    """All flows of one size."""
+    """Flows of a single size."""
 
     def __init__(self, size_bytes):
         self.name = "fixed"
@@ -43,7 +43,7 @@ class Fixed(Sizes):
 
 
 def run(case, duration_ms, seed=1, measure=None, keep=None):
-    """The run of a case of the cluster."""
+    """Run a case of the cluster."""
     return PacketSimulation(case.scenario(duration_ms, measure or {})).job(file_name=case.key, seed=seed).run(keep=keep)
 
 
@@ -85,7 +85,7 @@ def test_a_flow_alone_takes_what_the_idle_network_is_said_to_take(size_bytes):
 
 
 def two_schemes():
-    """Three flows began, and the last, a short one, did not finish under the second scheme."""
+    """Three flows began, but the last, a short one, did not finish under the second scheme."""
     columns = {"bytes": [10, 200_000, 30], "started_ps": [3, 1, 2], "idle_us": [1.0, 2.0, 3.0]}
     first = pl.DataFrame({"flow": [1, 2, 3], **columns, "number": 0, "fct_us": [5.0, 6.0, 7.0]})
     second = pl.DataFrame({"flow": [1, 2, 3], **columns, "number": 0, "fct_us": [1.0, 2.0, 3.0]}).filter(
@@ -186,7 +186,7 @@ def test_an_interval_covers_slices_that_go_together():
     value, certainty = ratios.mean_ratio(table, "slow", "even")
     interval = certainty.interval
     assert interval.low < value < interval.high
-    # 2,000 independent values would give a tenth of that.
+    # 2,000 independent values would give a tenth of this.
     assert interval.high - interval.low > 0.2
 
 
@@ -237,7 +237,7 @@ def test_jains_index_is_one_for_equal_and_one_over_n_for_one_alone():
 
 @pytest.fixture(scope="module")
 def at_high_load():
-    """A few milliseconds of the cluster at 90 % load, by scheme."""
+    """Run a few milliseconds of the cluster at 90 % load, by scheme."""
     made = {}
     names = (schedulers._ROTATING, schedulers._NAMED, schedulers._DEFICIT, schedulers._GROUPS, schedulers._IDEAL)
     for scheme in [scheme for scheme in schedulers._VARIANTS if scheme.name in names]:
@@ -272,7 +272,7 @@ def test_figure_11_says_how_long_incasts_take(tmp_path):
         assert (beside_ideal["paper"], beside_ideal["judge"]) == (1.0, "exact")
         is_open = "unjudged" if beside_ideal["ci_low"] <= 1.2 else "differs"
         assert beside_ideal["verdict"] == ("match" if beside_ideal["measured"] <= 1.2 else is_open)
-        # A sender at the client's own leaf is nearer than the way through the fabric that the ideal counts.
+        # A sender at the client's own leaf is nearer than the ideal's path through the fabric.
         assert rows["Ideal-FQ", f"{senders} senders", "completion time"]["measured"] > 0.99 * incast.ideal_ms(senders)
 
 

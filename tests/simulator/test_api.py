@@ -1,4 +1,4 @@
-"""`import hitless` as a notebook uses it, on the real simulator."""
+"""`import hitless` in a notebook, on the real simulator."""
 
 import subprocess
 import sys
@@ -100,7 +100,7 @@ def test_completion_times_are_a_column(testbed):
     first = messages.row(0, named=True)
     assert first["fct_us"] == pytest.approx((first["delivered_ps"] - first["started_ps"]) / 1e6)
     assert run.flows["fct_us"][0] == pytest.approx((run.flows["finished_ps"] - run.flows["started_ps"])[0] / 1e6)
-    assert run.queues.schema["port"] == pl.String  # it was not measured, and is a table without rows
+    assert run.queues.schema["port"] == pl.String  # not measured, so a table without rows
     unfinished = hl.example("dumbbell").run(seed=1).flows
     assert unfinished["fct_us"].null_count() == unfinished.height == 2
 

@@ -1,4 +1,4 @@
-"""hitless bench live, from the command line, for as short as it can be measured."""
+"""hitless bench live, from the command line, with minimum durations."""
 
 import json
 import subprocess

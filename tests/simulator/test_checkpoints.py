@@ -1,4 +1,4 @@
-"""Runs that are killed, and go on from a checkpoint to the same bytes."""
+"""Runs that are killed, and resume from a checkpoint with the same bytes."""
 
 import json
 import shutil
@@ -56,7 +56,7 @@ queue = [{ ports = ["leaf0->spine0"], period = "100 us" }]
 
 
 def kill_after_checkpoints(folder: Path, *arguments: str | Path, count: int) -> None:
-    """Run until ``count`` checkpoints were written, and kill the process as a loss of power would."""
+    """Run until ``count`` checkpoints were written, then kill the process, like a loss of power."""
     process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seen: set[int] = set()
     end = time.monotonic() + 120
@@ -74,7 +74,7 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 
 def summary(folder: Path) -> Any:
-    """All but the time that it took."""
+    """Return everything but the run time."""
     [exhibit] = json.loads((folder / "summary.json").read_text())["exhibits"]
     return {name: value for name, value in exhibit.items() if name != "wall_s"}
 
@@ -88,7 +88,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def killed(scenario: Path) -> Path:
-    """The folder of a run that was killed."""
+    """Return the folder of a run that was killed."""
     folder = scenario.parent / "killed"
     kill_after_checkpoints(folder, "run", scenario, "--checkpoint", EVERY, "--out", folder, count=5)
     return folder
@@ -121,7 +121,7 @@ def test_a_run_that_was_killed_twice_has_the_bytes_of_one_in_one_go(
         assert_frame_equal(*(frame.sort(keys) if keys else frame for frame in frames))
     assert sorted(path.name for path in folder.glob("checkpoint*")) == [], "what is done leaves no checkpoint"
     refused = hitless("resume", folder, code=2)
-    assert "there is no run to go on with" in refused.stderr
+    assert "there is no run to resume" in refused.stderr
 
 
 def test_a_checkpoint_of_another_run_is_refused(killed: Path, tmp_path: Path) -> None:

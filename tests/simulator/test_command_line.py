@@ -1,4 +1,4 @@
-"""The command line with the real simulator, as a user calls it."""
+"""The command line with the real simulator, as users call it."""
 
 import json
 import re

@@ -16,7 +16,7 @@ LOSSY = Path(__file__).parents[2] / "examples" / "leaf-spine-lossy.toml"
 
 @pytest.fixture
 def lossy(tmp_path):
-    """The example, a fifth as long."""
+    """Return the example, a fifth as long."""
     text = LOSSY.read_text().replace('duration = "20 ms"', 'duration = "4 ms"').replace('warmup = "2 ms"', "")
     (tmp_path / "lossy.toml").write_text(text)
     return tmp_path
@@ -101,13 +101,13 @@ def test_a_closed_loop_that_goes_faster_leaves_the_pairs_of_flows(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "what is it to be compared with"),
+        ((), "nothing to compare it with"),
         (("--with", "linkgardian"), "did you mean linkguardian"),
         (("--with", "sqr"), "say which: --with 'sqr,links="),
         (("--with", "bolt"), "--with bolt,FIELD=VALUE or --set PATH=VALUE"),
-        (("--with", "linkguardian,link=spine0-"), "the shell took what is behind >"),
+        (("--with", "linkguardian,link=spine0-"), "the shell took the text after >"),
         (("--without", "afq"), "it has no mechanism"),
-        (("lossy.toml", "--with", "afq"), "two are given"),
+        (("lossy.toml", "--with", "afq"), "two files are given"),
     ],
 )
 def test_what_cannot_be_compared_says_what_to_type(lossy, arguments, message):
@@ -127,7 +127,7 @@ def test_with_switches_on_what_the_scenario_leaves_off(tmp_path):
 
 
 def test_dummies_and_copies_of_linkguardian_are_no_lost_packets(lossy):
-    """It was: "packets lost" grew from 759 to 1,515 with LinkGuardian, by its own dummies."""
+    """Regression: "packets lost" grew from 759 to 1,515 with LinkGuardian, because of its own dummies."""
     with (lossy / "lossy.toml").open("a") as file:
         file.write('\n[[mechanism]]\nkind = "linkguardian"\nlink = "spine0->leaf0"\n')
     counted = hitless("run", "lossy.toml", "--json", cwd=lossy)
@@ -187,4 +187,4 @@ def test_ctrl_c_keeps_the_pairs_that_are_done_and_the_same_command_goes_on(lossy
     done = len(document["seeds"])
     assert 2 <= done < 300
     assert metric(document, "all", "packets lost to hosts")["seeds"] == done
-    assert f"interrupted: {done} of 300 seeds are done on both sides; the same command goes on from there" in stderr
+    assert f"interrupted: {done} of 300 seeds are done on both sides; the same command continues from there" in stderr

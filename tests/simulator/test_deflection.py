@@ -33,7 +33,7 @@ def durations(lasted, complete):
 
 
 def survivors_slowly(lasted, complete, moment):
-    """The product-limit estimate from its definition: over each time of an end, the share at risk that goes on."""
+    """Return the product-limit estimate by its definition: at each end, multiply by the share at risk that survives."""
     share = 1.0
     for time in sorted({x for x, done in zip(lasted, complete, strict=True) if done and x <= moment}):
         at_risk = sum(x >= time for x in lasted)
@@ -62,7 +62,7 @@ def test_a_query_that_was_unfinished_counts_at_least_as_long_as_it_had_lasted():
     sample = durations([1, 2, 3, 100], [True, True, True, False])
     assert statistics.whole_mean(sample) == pytest.approx((1 + 2 + 3 + 100) / 4)
     assert sample.whole_percentile_s(99) == 100
-    # One that began late says nothing of long ones, and does not make them look short.
+    # A query that began late says nothing about long ones, and does not make them look short.
     late = durations([1, 2, 3, 100, 0.5], [True, True, True, True, False])
     assert statistics.whole_mean(late) == pytest.approx((1 + 2 + 3 + 100) / 4)
 
@@ -167,7 +167,7 @@ def test_flows_under_way_at_the_end_are_counted_and_their_queries_from_the_first
 
 
 def _run(answers, *, simulated_s=1.0):
-    """A run with a query of three answers for each tuple of delivery times in seconds; None for what never came."""
+    """A run with a query of three answers for each tuple of delivery times in seconds; None for missing answers."""
     rows = [
         ("queries", query, 1_000, int(1e11 * query), int(1e11 * query), -1 if at is None else int(1e12 * at))
         for query, times in enumerate(answers)

@@ -1,4 +1,4 @@
-"""Deflection end to end: the small network for a few milliseconds, and every scenario that an exhibit asks for."""
+"""Deflection end to end: the small network for a few milliseconds, and every scenario that an exhibit uses."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def test_simple_deflection_drops_less_than_none_while_its_neighbours_have_room(r
 
 def test_a_query_begins_with_its_request_and_not_with_the_handshake(runs):
     messages = runs["ECMP"].table("messages").filter(pl.col("requested_ps") >= 0)
-    # A connection opens in a round trip of four links of 1 us at least.
+    # Opening a connection takes a round trip over four links of 1 us or more.
     assert (messages["requested_ps"] - messages["started_ps"]).min() > 4_000_000
 
 

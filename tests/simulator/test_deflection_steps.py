@@ -1,4 +1,4 @@
-"""Single steps of deflection: figure 15 of its paper, and how fair the scan for a free port is."""
+"""Single steps of deflection: figure 15 of its paper, and the fairness of the scan for a free port."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The testbed of figure 5 end to end, port choices and control packets: what the exhibits rest on, in short runs."""
+"""The testbed of figure 5 end to end, port choices and control packets: the basis of the exhibits, in short runs."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""The release build that Python loads gives the same events as the test build that Rust's tests run."""
+"""The release build that Python loads gives the same events as the test build of Rust's tests."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The coarse map of each mechanism: it harms nowhere, and is refused only with a reason."""
+"""The coarse map of each mechanism: it never harms, and is refused only with a reason."""
 
 import json
 from dataclasses import replace
@@ -18,7 +18,7 @@ from warm import hitless
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One for all maps, so that the runs of a map are kept for the tests after it."""
+    """A folder for all maps, so that later tests reuse the runs of a map."""
     return tmp_path_factory.mktemp("maps")
 
 

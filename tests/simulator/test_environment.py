@@ -1,4 +1,4 @@
-"""Limits of memory, disks that are full, and files that never end."""
+"""Limits of memory, full disks, and files that never end."""
 
 import os
 import shlex
@@ -41,7 +41,7 @@ destinations = ["h2..h3"]
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """A machine with 64 GiB of memory, half of it free, without limits of cgroups or ulimit."""
+    """Simulate a machine with 64 GiB of memory, half of it free, without limits of cgroups or ulimit."""
     monkeypatch.delenv("HITLESS_MEMORY", raising=False)
     write(tmp_path, "proc/meminfo", MACHINE)
     write(tmp_path, "proc/self/limits", "Max address space         unlimited            unlimited            bytes\n")
@@ -152,7 +152,7 @@ def test_a_machine_that_tells_nothing_has_no_limit(root):
 
 
 def prepared(folder: Path) -> Path:
-    """A folder with a scenario, a sweep of it, and a place for a disk."""
+    """Make a folder with a scenario, a sweep, and a mount point for a disk."""
     (folder / "disk").mkdir(exist_ok=True)
     (folder / "small.toml").write_text(SCENARIO.replace("FLOWS", "a"))
     axes = '[axes]\n"flows.a.sizes.bytes" = ["10 KB", "20 KB"]\n'
@@ -248,7 +248,7 @@ def test_a_pipe_that_a_scenario_names_is_an_error(tmp_path, place, entry):
     text = SCENARIO.replace("FLOWS", "a") + f"{place}\n{entry.replace('FILE', name)}"
     (tmp_path / "mine.toml").write_text(text)
     done = hitless("run", "mine.toml", cwd=tmp_path, code=2)
-    assert "a regular file is needed" in done.stderr, done.stderr
+    assert "instead of a regular file" in done.stderr, done.stderr
 
 
 def test_control_characters_of_a_scenario_reach_no_terminal_and_no_picture(tmp_path):
@@ -268,7 +268,7 @@ def test_control_characters_in_a_refused_scenario_reach_no_terminal(tmp_path):
 
 
 def test_many_faulty_links_are_told_at_once(tmp_path):
-    """It took time with the square of their number: half a minute for 20,000."""
+    """Regression: its time grew with the square of their number: half a minute for 20,000."""
     entry = '[[link]]\nname = "x{0}->y{0}"\nloss = {{ kind = "bernoulli", rate = 0.1 }}\n'
     text = SCENARIO.replace("FLOWS", "a") + "".join(entry.format(number) for number in range(20_000))
     (tmp_path / "mine.toml").write_text(text)

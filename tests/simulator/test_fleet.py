@@ -1,4 +1,4 @@
-"""Years of a small fleet with the real simulator, as a user asks for them."""
+"""Years of a small fleet with the real simulator, on the command line."""
 
 import functools
 import json
@@ -31,7 +31,7 @@ def test_a_year_leaves_its_series_in_the_published_columns(tmp_path):
     assert series.height == 2 + 2 * events
     assert series["min_per_tor_paths"].min() == facts["min_tor_paths"] == 48
     assert series["time"].is_sorted()
-    # Two rows for each event: the state before and the state after, at one time.
+    # Two rows for each event: the state before and the state after, at the same time.
     assert (series["time"][1:-1].gather_every(2) == series["time"][2:].gather_every(2)).all()
     before, after = series[1:-1].gather_every(2).drop("time"), series[:-2].gather_every(2).drop("time")
     assert before.equals(after)
@@ -96,10 +96,10 @@ def test_what_is_averaged_grows_with_the_hours(tmp_path):
 def test_traces_without_time_to_take_a_mean_over_are_refused(tmp_path):
     rare = ["-t", "fabric:pods=2", "--hours", "100", "--mttf-hours", "100000000"]
     done = hitless("fleet", "compare", *rare, "--years", "2", "--out", "out", cwd=tmp_path, code=2)
-    assert "needs two at least" in done.stderr
+    assert "needs two or more" in done.stderr
     assert "--hours 100, --mttf-hours 1e+08" in done.stderr
     assert not (tmp_path / "out").exists()
-    # One year is a year nevertheless.
+    # A single year must work, too.
     facts = run_year(tmp_path / "year", *rare)
     assert (facts["failures"], facts["days"], facts["mean_penalty"]) == (1, 0.0, None)
 
@@ -191,7 +191,7 @@ def test_a_comparison_can_be_read_in_80_columns(tmp_path):
     assert max(map(len, lines)) <= 80
     assert "…" not in done.stdout
     number = r"\d\S*"
-    # The first is what the others are compared with, so that its ratio is 1 in each year, and has no interval.
+    # Others are compared with the first, so its ratio is 1 in each year, without an interval.
     for policy, interval in ((r"lg\+corropt", ""), ("corropt", rf" \[{number}, {number}\]")):
         row = rf" *75% +{policy} +{number} +{number}{interval}"
         assert [line for line in lines if re.fullmatch(row, line)], done.stdout
@@ -202,7 +202,7 @@ def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "out").exists():
         time.sleep(0.1)
-    time.sleep(2)  # some years
+    time.sleep(2)  # some of the years
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=300)
     assert process.returncode == 130, told
@@ -218,7 +218,7 @@ def test_the_exhibits_of_the_fleet_have_all_their_rows(monkeypatch):
     assert all(result.complete for result in results)
     rows = {(result.id, row.series, row.x, row.metric): row for result in results for row in result.rows}
     assert rows["lg/fig15", "LG+CorrOpt", "75%", "least paths of a ToR in any week"].unit == "%"
-    # Seeds are fixed, so that these are what four small years measure, and not what they should.
+    # Seeds are fixed, so these are measurements of four small years, not expected values.
     median = rows["lg/fig16", "LG+CorrOpt", "75%", "median gain by events"]
     assert median.measured == pytest.approx(4_850, abs=1)
     assert (median.interval.low, median.interval.high) == pytest.approx((2_406, 7_260), abs=1)

@@ -1,4 +1,4 @@
-"""The environment of Gymnasium: by its own checker, and what the choices cost."""
+"""The environment of Gymnasium: its own checker, and the costs of actions."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_an_episode_repeats_with_its_seed_and_differs_with_another():
 
 
 def test_copies_save_packets_and_cost_frames():
-    """In the same scenario: without protection what is corrupted is lost, and each copy more is a frame more."""
+    """In the same scenario: without protection every corrupted frame is lost, and each extra copy is one more frame."""
     lost, sent = {}, {}
     for copies in (0, 1, 3):
         seen = _episode(_env(change=0.9), lambda _, copies=copies: copies)

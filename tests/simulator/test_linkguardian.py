@@ -1,4 +1,4 @@
-"""LinkGuardian's exhibits against what must hold of them whatever the paper says."""
+"""LinkGuardian's exhibits compared with invariants that are independent of the paper."""
 
 import polars as pl
 import pytest
@@ -22,7 +22,7 @@ def run(case, packets, repair_loss, seed):
 
 @pytest.mark.parametrize("scheme", ["LG", "LG_NB"])
 def test_importance_sampling_agrees_with_direct_counting(scheme):
-    """At 1e-2 with one copy a packet in ten thousand is lost for good: enough to count."""
+    """At 1e-2 with one copy, one packet in ten thousand is unrecovered: enough to count."""
     case = LinkCase(100, 1e-2, scheme)
     direct = run(case, 1_500_000, None, seed=1)
     protected = counter(direct, "sw2", "packets protected")
@@ -64,7 +64,7 @@ def test_rows_of_completion_times_say_what_they_rest_on():
 
 @pytest.mark.parametrize("scheme", ["LG", "LG_NB"])
 def test_the_latency_of_repairs_delays_repairs_and_nothing_else(scheme):
-    """The same losses, repaired 3 us later to a packet's time, and none of them lost for good."""
+    """The same losses, repaired 3 us later to within a packet's time, all recovered."""
 
     def repaired(latency):
         made = stress(LinkCase(25, 1e-3, scheme), 60_000)
@@ -86,7 +86,7 @@ def test_the_parts_of_a_course_are_counted_without_their_first_fifth():
     assert [course.settled_ms(part) for part in PARTS] == [(20, 100), (150, 350), (400, 600)]
     times_ps = [round(1e9 * time_ms) for time_ms in range(1, 601)]
     settled = course.settled(pl.DataFrame({"time_ps": times_ps}), "loss")["time_ps"]
-    # The interval that ends at 151 ms is the first that lies in the part.
+    # The interval that ends at 151 ms is the first inside the part.
     assert (settled.min(), settled.max()) == (151e9, 350e9)
 
 

@@ -1,4 +1,4 @@
-"""Exhibits of LinkGuardian about flows and losses: their arithmetic, and that small runs add up."""
+"""Exhibits of LinkGuardian about flows and losses: their arithmetic, and the totals of small runs."""
 
 import math
 
@@ -16,7 +16,7 @@ MSS = 1_448
 
 
 def flow(number, *, peak, gap=0, pending=0):
-    """A row of the table of flows, as far as classes need it: segments."""
+    """A row of the table of flows, with the columns that classes need: segments."""
     sacks = {"sacked_peak_bytes": peak * MSS, "sack_gap_offset_bytes": gap * MSS, "sack_pending_bytes": pending * MSS}
     return {"flow": number, "fast_recoveries": 0, **sacks}
 
@@ -44,9 +44,9 @@ def test_affected_flows_are_classified_as_figure_13_does(record, expected):
 
 @pytest.mark.parametrize("window", [4, 10])
 def test_senders_record_what_link_local_recovery_out_of_order_shows_them(window):
-    """Without loss nobody is affected; with LG the order is kept; with LG_NB a gap shows in one flow of sixty.
+    """Without loss no flow is affected; LG keeps the order; with LG_NB a gap shows in one flow of sixty.
 
-    What is pending is the end of the flow, its last and shorter packet with it.
+    Pending data is the end of the flow, including its last and shorter packet.
     """
     keep = ("flows", "messages")
 
@@ -100,7 +100,7 @@ def sample(around_us, trials=30_000):
     ],
 )
 def test_the_order_of_columns_is_that_of_the_paper_or_not(middles_us, verdict, note, monkeypatch):
-    # Of a paper in which all columns are apart.
+    # From a paper with distinct columns.
     monkeypatch.setitem(ablation._PAPER_US, 99.9, (100.0, 3400.0, 612.0, 493.0, 494.0, 268.0))
     row = ablation._order("99.9%", [sample(middle) for middle in middles_us], 99.9)
     assert row.paper == 14.0
@@ -109,11 +109,11 @@ def test_the_order_of_columns_is_that_of_the_paper_or_not(middles_us, verdict, n
 
 
 def test_columns_that_cannot_be_told_apart_are_not_judged():
-    """A percentile that the trials do not bound says nothing, and neither does an interval that covers both orders."""
+    """An unbounded percentile proves nothing, nor does an interval that covers both orders."""
     middles_us = (150, 3_400, 612, 493, 495, 268)
     row = ablation._order("99.999%", [sample(middle) for middle in middles_us], 99.999)
     assert (row.measured, row.verdict) == (0.0, "unjudged")
-    # The 99.9th of 12,000 is the 13th largest: here somewhere between 150 and 300 us.
+    # The 99.9th of 12,000 is the 13th largest value: here between 150 and 300 us.
     random = np.random.default_rng(1)
     wide, narrow = random.uniform(149.0, 151.0, 12_000), random.uniform(167.0, 169.0, 12_000)
     wide[random.choice(12_000, 20, replace=False)] = np.linspace(152.0, 300.0, 20)
@@ -134,7 +134,7 @@ def test_a_percentile_that_the_trials_do_not_bound_is_not_judged():
 
 
 def test_the_price_of_disorder_is_judged_by_the_papers_own_ratio():
-    """Equal columns, where the paper has 1.16 and 1.62: no match, however few trials say so."""
+    """Equal columns do not match the paper's 1.16 and 1.62, however few the trials."""
     alike = sample(200, 1_000_000)
     rows = [
         ablation._price_of_disorder(share, {"ReTx+Tail": alike, "ReTx+Tail+Order": alike}) for share in (99.9, 99.99)
@@ -176,7 +176,7 @@ def test_an_exhibit_runs_from_points_to_rows_and_plots(exhibit, without_power):
 
 
 def test_registers_that_are_too_few_are_counted():
-    """LinkGuardian's own counter, with two registers, against the chance that losses go on."""
+    """LinkGuardian's own counter, with two registers, compared with the probability of consecutive losses."""
     made = bursts._line_rate(bursts.models()["independent 5%"], 300_000, registers=2)
     run = Simulation(made, file_name="bursts", seed=1).run(keep=("mechanisms",))
     row = bursts._registers("independent 5%", 2, run)

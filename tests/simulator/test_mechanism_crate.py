@@ -1,4 +1,4 @@
-"""A mechanism out of the tree, compiled by `hitless mechanism build`, decides as the same one in the tree."""
+"""An out-of-tree mechanism, compiled by `hitless mechanism build`, decides like the same one in the tree."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/mechanisms/every-nth-crate"
 IN_PYTHON = ROOT / "examples/mechanisms/every_nth.py"
 CACHE = ROOT / "target/mechanism-test"
-"""Stays from run to run: what did not change since the last one is not compiled again."""
+"""A folder that persists between runs: unchanged crates are not compiled again."""
 
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is missing")
 
@@ -48,7 +48,7 @@ def built():
 
 
 def run(kind, folder):
-    """The example's scenario with that kind: its summary, its flows, and what the mechanism counted."""
+    """Run the example's scenario with this kind: return its summary, its flows, and the mechanism's counters."""
     folder.mkdir()
     path = folder / "scenario.toml"
     path.write_text((EXAMPLE / "scenario.toml").read_text().replace('"every-nth-crate"', f'"{kind}"'))
@@ -146,5 +146,5 @@ def test_a_crate_that_is_elsewhere_uses_the_simulators_crates_of_the_workspace(t
 def test_a_crate_that_takes_something_from_a_workspace_is_refused(tmp_path):
     manifest = tmp_path / "Cargo.toml"
     manifest.write_text('[package]\nname = "one"\nversion = "0.1.0"\nedition.workspace = true\n')
-    with pytest.raises(BadInput, match=r"package\.edition is taken from a workspace"):
+    with pytest.raises(BadInput, match=r"package\.edition is inherited from a workspace"):
         write(tmp_path / "ours", [Crate.read(tmp_path, ROOT / "crates")], {})

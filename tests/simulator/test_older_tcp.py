@@ -1,4 +1,4 @@
-"""TCP before RFC 6582 and RFC 3465, and DCTCP as two published simulators have it, in whole scenarios with incast."""
+"""TCP before RFC 6582 and RFC 3465, and DCTCP like two published simulators, in whole scenarios with incast."""
 
 import json
 

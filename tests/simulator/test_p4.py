@@ -1,4 +1,4 @@
-"""P4 programs: packet tests and traces by the command line, and a program on the switches of a fabric."""
+"""P4 programs: packet tests and traces on the command line, and a program on the switches of a fabric."""
 
 import hashlib
 import json
@@ -53,7 +53,7 @@ def counter(result, name):
 
 
 def test_no_compiled_program_is_older_than_its_source():
-    """After a change: compile with the options of the manifest, and write the digests of both files into it."""
+    """After a change, compile with the options in the manifest, and write the digests of both files into it."""
     manifest = json.loads((P4 / "manifest.json").read_text())
     found = {name: hashlib.sha256((P4 / name).read_bytes()).hexdigest() for name in manifest["sha256"]}
     assert found == manifest["sha256"]
@@ -93,7 +93,7 @@ def test_a_trace_shows_parser_table_and_deparser():
 
 
 def test_forwarding_in_p4_is_forwarding():
-    """Where there is one way to each host, a program that forwards changes no completion time."""
+    """With a single path to each host, a program that forwards does not change any completion time."""
     plain, by_program = run(scenario()), run(scenario(program(routes=ROUTES)))
     messages = [result.table("messages") for result in (plain, by_program)]
     assert len(messages[0]) > 100
@@ -171,7 +171,7 @@ def primitive(line, op, *parameters):
 
 
 def changed(folder, *, forward=(), egress=()):
-    """forward.json with more primitives at the end of its action, and in egress."""
+    """Return forward.json with more primitives at the end of its action, and in egress."""
     document = json.loads((P4 / "forward.json").read_text())
     document["actions"][2]["primitives"] += list(forward)
     document["actions"].append({"name": "out", "id": 9, "runtime_data": [], "primitives": list(egress)})
@@ -183,7 +183,7 @@ def changed(folder, *, forward=(), egress=()):
 
 
 def test_a_program_that_reads_enq_qdepth_marks_as_a_switch_does(tmp_path):
-    """As the ECN program of the P4 tutorials: congestion is marked by the packets that wait when one comes."""
+    """Like the ECN program of the P4 tutorials: packets that wait when another one arrives mean congestion."""
 
     def drops(*, egress):
         document = scenario(changed(tmp_path, egress=egress))
@@ -199,7 +199,7 @@ def test_a_program_that_reads_enq_qdepth_marks_as_a_switch_does(tmp_path):
 
 
 def test_a_multicast_packet_is_not_lost_but_one_of_its_copies(tmp_path):
-    """Each packet goes to a group of one port, the right one: nothing differs from forwarding."""
+    """Each packet goes to a group with one port, the right one, so everything equals forwarding."""
     group = primitive(1, "assign", field("standard_metadata", "mcast_grp"), field("standard_metadata", "ingress_port"))
     one_more = primitive(2, "add_to_field", field("standard_metadata", "mcast_grp"), number(1))
     commands = tmp_path / "groups.txt"

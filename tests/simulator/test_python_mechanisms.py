@@ -1,4 +1,4 @@
-"""A mechanism as a Python class: its hooks, its settings, its errors, and the example beside the same in Rust."""
+"""A mechanism as a Python class: its hooks, its settings, its errors, and the example compared with its Rust twin."""
 
 import re
 import types
@@ -20,14 +20,14 @@ EVERY_NTH = ROOT / "examples/mechanisms/every_nth.py"
 
 
 def failing(hook, body, *, kind):
-    """A class whose hook does what ``body`` does."""
+    """Return a class with a hook that does what ``body`` does."""
     name = f"Failing{hook.title().replace('_', '')}"
     members = {hook: body, "__module__": __name__}
     return types.new_class(name, (hitless.Mechanism[Ports],), {"kind": kind}, lambda body: body.update(members))
 
 
 def counted(run):
-    """(scope, counter, value), but for what it would take of a real switch."""
+    """Return (scope, counter, value), without the resources of a real switch."""
     rows = run.table("mechanisms").select("mechanism", "scope", "counter", "value").rows()
     return [row for row in rows if not row[2].startswith("resources:")]
 
@@ -212,7 +212,7 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_earlier_one():
         ("x = 1\n", "defines no mechanism"),
         ("def f(:\n", "line 1"),
         ("\nimport no_such_module\n", "line 2"),
-        ("import hitless\nclass A(hitless.Mechanism, kind='a-py'): ...\n", "what its settings are"),
+        ("import hitless\nclass A(hitless.Mechanism, kind='a-py'): ...\n", "its settings are missing"),
         ("import hitless\nclass A(hitless.Mechanism[dict], kind='b-py'): ...\n", "dataclass"),
         ("import hitless\nclass A(hitless.Mechanism[dict]): ...\n", "has no kind"),
         (

@@ -1,4 +1,4 @@
-"""Sweeps and exhibits on a real Ray cluster: processes of this machine, one of which is killed in the middle."""
+"""Sweeps and exhibits on a real Ray cluster: processes of this machine, one of them killed in the middle."""
 
 import json
 import subprocess

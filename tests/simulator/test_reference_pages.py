@@ -1,4 +1,4 @@
-"""The pages of commands and of public names are what scripts/reference writes today."""
+"""The pages of commands and of public names match the output of scripts/reference."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What mechanisms take of a switch: the command, the rows of a run, and the papers' tables."""
+"""Resources of mechanisms on a switch: the command, the rows of a run, and the papers' tables."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tables of results in README.md and docs are what docs/results.json renders."""
+"""Tables of results in README.md and docs are rendered from docs/results.json."""
 
 from pathlib import Path
 

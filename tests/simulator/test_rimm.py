@@ -1,4 +1,4 @@
-"""RIMM and DIBS end to end: microbursts in the testbed of figure 6, and the example that users start from."""
+"""RIMM and DIBS end to end: microbursts in the testbed of figure 6, and the users' first example."""
 
 import polars as pl
 import pytest
@@ -15,7 +15,7 @@ SEEDS = (1, 2)
 
 
 def event(scheme, seed, size_bytes=testbed.BURST_BYTES):
-    """One microburst under a scheme."""
+    """Return one microburst under a scheme."""
     flows = [testbed.background(LENGTH_MS), testbed.burst(size_bytes)]
     scenario = testbed.scenario("event", flows, scheme, measure=measure())
     return Event(Simulation(scenario, file_name="event", seed=seed).run(keep=TABLES))

@@ -1,4 +1,4 @@
-"""LinkGuardian's rivals: that the estimates of rare losses are right, and that the exhibit says what the runs did."""
+"""LinkGuardian's competitors: estimates of rare losses, and the exhibit's report on the runs."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def agree(counted, estimated):
 
 
 def test_a_flush_of_link_layer_retry_is_as_rare_as_estimated():
-    """At a loss of 0.1 one frame in ten thousand is lost four times in a row: enough to count."""
+    """At a loss of 0.1, one frame in ten thousand is lost four times in a row: enough to count."""
     cell = rivals.Cell(100, 0.1, "LLR")
     direct = run(rivals.line_rate(cell, 600_000))
     frames = counter(direct, "sw2", "frames numbered")
@@ -53,7 +53,7 @@ def test_a_message_that_meets_no_loss_is_delayed_by_the_mechanism_alone():
     none = rivals.added_ns(run(rivals.messages(100, 0.0, [], 2_000)), clean)
     assert none == [0.0] * 2_000
     retried = rivals.added_ns(run(rivals.messages(100, 0.01, rivals.mechanisms("LLR", 0.01), 2_000)), clean)
-    # A control ordered set may stand before the acknowledgement that frees the connection, never before a message.
+    # A control ordered set can come before the acknowledgement that frees the connection, never before a message.
     assert sum(added == 0.0 for added in retried) > 1_500
     assert 900.0 < max(retried) < 20_000.0
     lost = rivals.added_ns(run(rivals.messages(100, 0.01, [], 2_000)), clean)

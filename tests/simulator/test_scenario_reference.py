@@ -1,4 +1,4 @@
-"""docs/reference/scenario is what `hitless scenario schema` prints, as pages."""
+"""docs/reference/scenario is the output of `hitless scenario schema`, as pages."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Seeds that move nothing in real runs, and what is said of them."""
+"""Seeds without effect in real runs, and the remarks about them."""
 
 import json
 import re
@@ -40,7 +40,7 @@ destinations = ["h8", "h8", "h8", "h8", "h8", "h8", "h8", "h8"]
 
 
 def _shares(run):
-    """The share of the first host; the payload of a frame over its size, which is the same in every run."""
+    """Return the share of the first host, and the payload of a frame over its size, which is the same in every run."""
     delivered = run.flows["delivered_bytes"].to_list()
     return {"share": delivered[0] / sum(delivered), "payload of a frame": 1_460 / 1_538}
 
@@ -91,7 +91,7 @@ def test_the_command_line_says_what_seeds_do_not_change(tmp_path):
 
 
 def test_a_comparison_says_where_each_seed_gives_the_same_difference(tmp_path):
-    """What a longer run delivers more is no chance: a burst of a fixed size is whole in both."""
+    """The additional data in a longer run is not random: a burst of a fixed size is complete in both."""
     (tmp_path / "eight.toml").write_text(EIGHT_NEWRENO.replace('"20 ms"', '"1 ms"'))
     done = hitless("compare", "eight.toml", "--set", "duration=2 ms", "--seeds", "3", "--json", cwd=tmp_path)
     document = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""SQR end to end: scenarios as users write them, and the exhibit that is arithmetic."""
+"""SQR end to end: scenarios as users write them, and the analytical exhibit."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ from warm import hitless
 
 
 def short_flows(scheme, count=300, **sqr):
-    """The run of so many web search flows while the link fails every 20 ms."""
+    """Return the run of a number of web search flows while the link fails every 20 ms."""
     recovery, has_sqr = testbed.SCHEMES[scheme]
     scenario = testbed.scenario(
         "short-flows",
@@ -152,7 +152,7 @@ def test_figures_6_and_13_judge_what_the_paper_has_a_number_for(tmp_path):
     done = hitless("reproduce", "sqr/fig6", "sqr/fig13", "--quick", "--json", "--out", tmp_path / "out")
     sizes, exhibit = json.loads(done.stdout)["exhibits"]
     for row in sizes["rows"] + exhibit["rows"]:
-        # The interval of the buffer during a repair reaches out of the rule.
+        # The interval of the buffer during a repair extends beyond the rule.
         assert row["paper"] is None or row["verdict"] != "unjudged" or row["x"] == "10 Gbps, repair", row
     assert [row["verdict"] for row in sizes["rows"] if row["metric"] == "largest flow"] == ["match", "match"]
     rows = {(row["series"], row["x"], row["metric"]): row for row in exhibit["rows"]}

@@ -1,4 +1,4 @@
-"""Runs whose flows and messages leave memory while they go on, and runs that end before their end."""
+"""Runs that free flows and messages early, and runs that stop early."""
 
 import json
 import os
@@ -39,7 +39,7 @@ congestion = "cubic"
 
 
 def short_flows(duration: str, load: float = 0.4) -> str:
-    """Flows of two groups, one of which has several sizes."""
+    """Flows of two groups; one of them has several sizes."""
     flows = "".join(
         f'[[flows]]\nname = "{name}"\nkind = "poisson"\ntransport = "tcp"\nload = {share * load}\n{sizes}\n'
         'load_of = "source-host-links"\nsources = ["h0..h7"]\ndestinations = ["h0..h7"]\n'
@@ -75,7 +75,7 @@ sizes = { kind = "fixed", bytes = "100 KB" }
 sources = ["h0..h3"]
 destinations = ["h4..h7"]
 """
-"""The links of the hosts carry it, and the one between them does not: nobody can know before the run."""
+"""The links of the hosts can carry it, but not the link between them: this cannot be known before the run."""
 
 
 def started(*arguments: str, cwd: Path) -> "subprocess.Popen[str]":

@@ -1,4 +1,4 @@
-"""A scenario over a grid: the same rows whatever runs them, and nothing is run twice."""
+"""A scenario over a grid: the same rows with any executor, and every point runs once."""
 
 import json
 import signal
@@ -110,7 +110,7 @@ def test_shards_in_any_order_are_the_same_bytes_once_merged(swept, file, tmp_pat
 
 
 def kill_when(holds, file, folder):
-    """Begin a sweep, and end it as nothing can prepare for."""
+    """Start a sweep, and kill it without warning."""
     process = subprocess.Popen([PROGRAM, "sweep", file, "-j", "1", "--out", "out"], cwd=folder)
     wait_until(holds, 100, process)
     process.send_signal(signal.SIGKILL)
@@ -130,7 +130,7 @@ def test_a_sweep_killed_with_9_goes_on_with_what_is_missing(swept, file, tmp_pat
 
 
 def test_a_sweep_of_short_runs_killed_with_9_goes_on_with_what_is_missing(file, tmp_path):
-    """Runs without tables are lines of a file, which the next process adds to in a file of its own."""
+    """Runs without tables are lines of a file; the next process adds its own file."""
     (tmp_path / "base.toml").write_text(base(5_000).text)
     file.write_text(FILE.replace('keep = ["messages"]', "").replace("seeds = 3", "seeds = 10"))
 
@@ -176,11 +176,11 @@ def test_fresh_runs_all_again_and_otherwise_nothing(tmp_path):
     [
         ({"link[0].loss.rate": [0.1, 2.0]}, {}, "link[0].loss.rate = 2.0: must be between 0 and 1"),
         ({"link[3].loss.rate": [0.1]}, {}, "a number from 0 to 0"),
-        ({"mechanism": [[LG]]}, {}, "have no labels"),
+        ({"mechanism": [[LG]]}, {}, "without labels"),
         ({"seed": [1, 2]}, {}, "columns of results are"),
         ({"link[0].loss.rate": []}, {}, "has no values"),
         ({"link[0].loss.rate": [0.1, "0.2"]}, {}, "of several types"),
-        ({}, {"seeds": [1, 1]}, "seeds that differ"),
+        ({}, {"seeds": [1, 1]}, "distinct seeds"),
         ({}, {"seeds": 0}, "a number of seeds"),
         ({}, {"keep": "messages"}, "keep=['messages']"),
     ],
@@ -206,7 +206,7 @@ def test_another_sweep_has_another_folder(tmp_path):
 
 
 def test_files_that_a_scenario_names_are_beside_it_wherever_the_command_is_typed(tmp_path):
-    """They were looked for in the folder of the shell, and next to a label with a slash in it."""
+    """Regression: they were searched in the folder of the shell, and next to a label with a slash."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (folder / "sizes.txt").write_text("0 0\n2000 1\n")
@@ -237,10 +237,10 @@ def test_a_sweep_file_that_is_wrong_is_told_with_its_place(tmp_path, text, words
 
 
 def test_only_a_scenario_that_names_a_class_of_python_is_refused_elsewhere(tmp_path):
-    """It was: any class that had ever been used in the process, as in a notebook."""
+    """Regression: any class that had ever been used in the process was refused, as in a notebook."""
     named = hl.Scenario.from_text(dumbbell("egress-only-py"))
     named.run(seed=1, mechanisms=[EgressOnly])
     with ThreadPoolExecutor(2) as executor:
         hl.sweep(base(), {}, seeds=2, out=tmp_path / "without", executor=executor, progress=False)
-        with pytest.raises(hl.BadInput, match="run in this process only: egress-only-py"):
+        with pytest.raises(hl.BadInput, match="only run in this process: egress-only-py"):
             hl.sweep(named, {}, seeds=2, out=tmp_path / "with", executor=executor, progress=False)

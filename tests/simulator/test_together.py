@@ -1,4 +1,4 @@
-"""The scenario of all five systems, shortened: what is taken out is out, and the accounts of losses close."""
+"""The scenario of all five systems, shortened: removed parts are absent, and losses add up."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from hitless_papers.together.schemes import ALL, BARE, CLEAN, GUARDED, PLAIN, SC
 
 
 def shortened(scheme: Scheme) -> Mapping[str, Any]:
-    """Traffic of 8 ms in which the link fails once."""
+    """Return traffic of 8 ms with one link failure."""
     made = dict(schemes.scenario(scheme))
     flows = [{**group, "start": "0 ms", "stop": "8 ms"} for group in made["flows"]]
     made |= {"flows": flows, "warmup": "0 ms", "duration": "40 ms"}
@@ -22,7 +22,7 @@ def shortened(scheme: Scheme) -> Mapping[str, Any]:
 
 
 def run(scheme: Scheme) -> Run:
-    """A short run, as the exhibit keeps it."""
+    """Return a short run, reduced like the exhibit's."""
     return reduced(PacketSimulation(shortened(scheme)).job(file_name=scheme.name, seed=1).run(TABLES))
 
 

@@ -1,4 +1,4 @@
-"""The cells of tutorials that are notebooks: each runs, in its order, and shows what the page shows."""
+"""The cells of notebook tutorials: each runs, in order, and shows the same output as the page."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ IS_RECORDING = "HITLESS_RECORD" in os.environ
 
 @pytest.fixture
 def notebook(tmp_path, monkeypatch):
-    """Opens a page in a folder of its own, as a terminal of 100 columns would show it."""
+    """Open a page in a temporary folder, as a terminal of 100 columns would show it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "100")
@@ -45,7 +45,7 @@ def test_every_cell_runs_and_shows_what_the_page_shows(page, notebook):
 
 
 def test_live_and_simulated_agree_about_what_is_retransmitted(notebook):
-    """Its numbers are of one machine and one minute: they are not those of the page."""
+    """Its numbers depend on the machine and the moment, so they differ from the page."""
     if os.geteuid() != 0:
         pytest.skip("labs need root")
     for program in ("ip", "iperf3"):
@@ -54,7 +54,7 @@ def test_live_and_simulated_agree_about_what_is_retransmitted(notebook):
     opened = notebook(TUTORIALS / "notebook-live.md")
     try:
         rendered = opened.run()
-    finally:  # the page's last command, where it did not come to that
+    finally:  # the page's last command, in case it was not reached
         subprocess.run(["hitless", "lab", "down", "--name", "notebook"], check=False, capture_output=True)
     if IS_RECORDING:
         _record(opened, rendered)

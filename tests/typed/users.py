@@ -1,4 +1,4 @@
-"""What users write: mypy reads it, strictly, and nothing runs it. An error that mypy no longer finds fails, too."""
+"""Code that users write: mypy checks it strictly, without running it. An error that mypy no longer finds fails, too."""
 
 import polars as pl
 
@@ -16,7 +16,7 @@ for now_us in steps.every("100 us"):
 
 
 def slowest(run: hl.Run) -> dict[str, float]:
-    """The longest completion time of a run."""
+    """Return the longest completion time of a run."""
     return {"slowest": max(run.messages["fct_us"])}
 
 

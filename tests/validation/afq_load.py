@@ -1,10 +1,10 @@
-"""What of a load the links of AFQ's cluster carry if transports are perfect, without packets.
+"""Link load in AFQ's cluster with perfect transports, without packets.
 
     python tests/validation/afq_load.py 90
 
-Flows come as in `hitless_papers.afq.cluster`, and every 50 us the links are shared max-min fairly between those under
-way: each sends as fast as the slowest of its links allows. Printed is the use of the core links, whole and by tenths
-of the run, headers and acknowledgements included; then the same with hosts' links alone.
+Flows arrive as in `hitless_papers.afq.cluster`, and every 50 us the active flows share the links max-min fairly: each
+sends as fast as its slowest link allows. The output is the use of the core links, for the whole run and in tenths,
+including headers and acknowledgements; then the same with hosts' links alone.
 """
 
 import sys
@@ -23,7 +23,7 @@ NO_LINK = 2 * HOSTS + 2 * CORE_LINKS
 
 
 def fair_rates(links, capacity):
-    """Max-min fair rates of flows over the links of each (a row); ``NO_LINK`` has room for all."""
+    """Return max-min fair rates of flows over their links (a row each); ``NO_LINK`` has unlimited capacity."""
     rates, waiting, free = np.zeros(len(links)), np.ones(len(links), dtype=bool), capacity.copy()
     while waiting.any():
         flows = np.bincount(links[waiting].ravel(), minlength=NO_LINK + 1)[:NO_LINK]
@@ -38,7 +38,7 @@ def fair_rates(links, capacity):
 
 
 def used_percent(load, *, with_core, seed=1):
-    """Use of the core links in percent, step by step."""
+    """Return the use of the core links in percent, step by step."""
     random = np.random.default_rng(seed)
     flows = random.poisson(cluster.flows_per_second(ENTERPRISE, load / 100, RUN_S) * RUN_S)
     start, left = np.sort(random.uniform(0, RUN_S, flows)), ENTERPRISE.quantiles(random.uniform(0, 1, flows))

@@ -1,4 +1,4 @@
-"""When does Linux send a lone lost segment again? Messages of 100 bytes; then the path swallows one."""
+"""Time until Linux retransmits a lone lost segment: messages of 100 bytes; then the path drops one."""
 
 import socket
 import struct

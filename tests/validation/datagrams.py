@@ -1,4 +1,4 @@
-"""RoCE's go-back-N against arithmetic, and UDP's counts against those of the links: python datagrams.py"""
+"""RoCE's go-back-N compared with arithmetic, and UDP's counts with the links': python datagrams.py"""
 
 from run import run
 
@@ -30,14 +30,17 @@ SLOT_NS = (1024 + 78 + 20) * 0.08
 ACK_NS = (66 + 20) * 0.08
 ROUND_TRIP = (10_000 + 3 * SLOT_NS + 3 * ACK_NS) / SLOT_NS
 TIMEOUT = 1e6 / SLOT_NS
-# What already waits in the card when the negative acknowledgement arrives: between 8 and 16 kB.
+# Data queued in the card when the negative acknowledgement arrives: between 8 and 16 kB.
 CARD = 12_000 / (1024 + 78 + 20)
 
 
 def expected(loss: float, window: int) -> float:
-    """Packets delivered per slot. A loss costs the slots from the lost packet until its negative acknowledgement: the
-    next packet (1) shows the gap, its answer takes a round trip, and what waits in the card goes out before the
-    repetition. A repetition lost too costs the timeout."""
+    """Packets delivered per slot.
+
+    A loss costs the slots from the lost packet until its negative acknowledgement: the next packet (1) shows the gap,
+    its answer takes a round trip, and the card's queue drains before the retransmission. A lost retransmission also
+    costs the timeout.
+    """
     rate = min(1, window / ROUND_TRIP)
     return 1 / (1 / rate + loss * (ROUND_TRIP + 1 + CARD) + loss**2 * TIMEOUT)
 

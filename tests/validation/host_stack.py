@@ -2,22 +2,21 @@
 
 From the root of the repository: .venv/bin/python tests/validation/host_stack.py --close
 
-What is made small is the sum of squared logarithms of measured over paper, over the five numbers of the column. Nothing
-else of the paper is looked at. `KERNEL` and `CLOSE` in hitless_papers/linkguardian/testbed.py are the outcome of
-`--close`.
+The fit minimizes the sum of squared logarithms of measured over paper, over the five numbers of the column. It ignores
+the rest of the paper. `KERNEL` and `CLOSE` in hitless_papers/linkguardian/testbed.py are the result of `--close`.
 
-Without it, two numbers are free: how the 6.5 us of a pass divide into a fixed part and the median of a lognormal one,
-and the 99.9th percentile of that.
+Without it, there are two free parameters: the split of the 6.5 us of a pass into a fixed part and the median of a
+lognormal one, and the 99.9th percentile of the latter.
 
-`--gro` fits hosts that have it, and tries exponential jitter too, of which one number is free.
+`--gro` fits hosts with receive offload, and also tries exponential jitter with one free parameter.
 
-`--close` fits what the authors' scripts say of their hosts: receive offload, no timestamps, and applications that close
-behind each flow. What the kernel does after its poll is counted on the way out, since the packets of a window are apart
-by less than that. Three numbers are free: the mean of an exponential jitter (the fixed part makes the round trip of
-about 30 us), and median and 99.9th percentile of the time that the receiving application takes to close.
+`--close` fits the hosts described by the authors' scripts: receive offload, no timestamps, and applications that close
+after each flow. The kernel's work after its poll is counted on the way out, since the packets of a window are closer
+together than that. There are three free parameters: the mean of an exponential jitter (the fixed part makes the round
+trip of about 30 us), and median and 99.9th percentile of the time that the receiving application takes to close.
 
 `--one-mode` fits the same without receive offload: then every flow's end waits for the receiver to close, so that times
-have one mode. The outcome is `KERNEL_OF_ONE_MODE` and `CLOSE_OF_ONE_MODE`.
+have one mode. The result is `KERNEL_OF_ONE_MODE` and `CLOSE_OF_ONE_MODE`.
 """
 
 import argparse
@@ -40,7 +39,7 @@ FIXED_NS = (500, 1_500, 2_500, 3_500)
 P999_NS = (40_000, 44_000, 46_000, 48_000, 50_000, 52_000, 56_000)
 OFFLOAD_FIXED_NS = (0, 500, 1_000, 1_500, 2_000, 2_500, 3_500)
 ROUND_TRIP_NS = 26_000
-"""What the hosts' passes take of the 30 us of section 4."""
+"""The hosts' share of the 30 us in section 4."""
 JITTER_MEAN_NS = (500, 1_000, 1_500, 2_000)
 CLOSE_MEDIAN_NS = (55_000, 60_000, 65_000, 70_000, 75_000)
 CLOSE_RATIO = (1.7, 2.0, 2.3, 2.6)
@@ -52,14 +51,14 @@ OFFLOAD_P999_NS = (44_000, 46_000, 48_000, 50_000, 52_000, 56_000, 60_000, 64_00
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """What is tried."""
+    """Parameters to try."""
 
     kernel: Mapping[str, int]
     gro: bool = False
     close: Mapping[str, int] | None = None
 
     def transport(self) -> Mapping[str, Any]:
-        """The testbed's, or what the authors' scripts make of it."""
+        """The testbed's transport, or the variant in the authors' scripts."""
         if self.close is None:
             return {**testbed.DCTCP, "eifel_undo": True, "dsack_undo": False}
         return {**testbed.DCTCP, "close": {"jitter": testbed.jitter(self.close)}}
@@ -70,7 +69,7 @@ class Hosts:
 
 
 def kernels(*, offload: bool) -> Iterator[Mapping[str, int]]:
-    """All that are tried."""
+    """All kernels to try."""
     if offload:
         for fixed in OFFLOAD_FIXED_NS:
             yield {"fixed_ns": fixed, "mean_ns": round((PASS_NS - fixed) / math.log(2))}
@@ -80,7 +79,7 @@ def kernels(*, offload: bool) -> Iterator[Mapping[str, int]]:
 
 
 def closing_hosts(*, one_mode: bool) -> Iterator[Hosts]:
-    """All that are tried with applications that close."""
+    """All hosts with closing applications to try."""
     offload = (JITTER_MEAN_NS, CLOSE_MEDIAN_NS, CLOSE_RATIO)
     grid = (ONE_MODE_MEAN_NS, ONE_MODE_MEDIAN_NS, ONE_MODE_RATIO) if one_mode else offload
     for mean, median, ratio in product(*grid):
@@ -89,7 +88,7 @@ def closing_hosts(*, one_mode: bool) -> Iterator[Hosts]:
 
 
 def column(hosts: Hosts, trials: int, seed: int) -> dict[str, float]:
-    """The same five numbers of a run."""
+    """Return the same five numbers of a run."""
     flows = testbed.trials(testbed.WEB_SEARCH_BYTES, trials)
     hosted = {"transport": hosts.transport(), "kernel": hosts.kernel, "gro": hosts.gro}
     made = testbed.scenario(100, name="trials", flows=flows, **hosted)
@@ -99,18 +98,18 @@ def column(hosts: Hosts, trials: int, seed: int) -> dict[str, float]:
 
 
 def misfit(found: Mapping[str, float]) -> float:
-    """Zero when all five agree."""
+    """Return zero if all five agree."""
     return sum(math.log(found[name] / paper) ** 2 for name, paper in COLUMN_US.items())
 
 
 def describe(hosts: Hosts, found: Mapping[str, float]) -> str:
-    """One line of the table."""
+    """Format one line of the table."""
     numbers = "  ".join(f"{found[name]:7.1f}" for name in COLUMN_US)
     return f"{hosts!s:45}  {numbers}  {misfit(found):.4f}"
 
 
 def main() -> None:
-    """Try all, then run the best with other seeds, as a check that it is not chance."""
+    """Try all, then run the best with other seeds, to rule out chance."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=100_000, help="flows a run")
     parser.add_argument("--seeds", type=int, default=3, help="runs of the best, each of its own seed")

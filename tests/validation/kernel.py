@@ -14,7 +14,7 @@ ends = 'sources = ["h0"]\ndestinations = ["h1"]'
 flows = f'{ends}\nkind = "long"'
 link = f'[[link]]\nname = "left->right"\nloss = {{ kind = "bernoulli", rate = {loss} }}' if loss != "0" else ""
 if blackhole:
-    # 50 messages, 100 ms apart; the path swallows all from 5.05 s to the end.
+    # 50 messages, 100 ms apart; the path drops everything from 5.05 s to the end.
     flows = f'{ends}\nkind = "requests"\nsize = "100 B"\ncount = 100\ngap = "89.8 ms"'
     link = '[[link]]\nname = "left->right"\nschedule = [{ at = "5.05 s", state = "down" }]'
     seconds = "9.1"

@@ -1,8 +1,8 @@
-"""Flows of 24,387 B of this kernel over a link that corrupts, with LinkGuardian in order, out of order and without it.
+"""Flows of 24,387 B of this kernel over a corrupting link, with LinkGuardian in order, out of order and without it.
 
-kernel_corruption.py SLICES [LOSS]: h1 - sw1 - sw2 - h2 at 1 Gb/s, the middle link with a delay of 100 us, so that a repair
-comes when the rest of the flow has gone by, as at 100G (table 2 of LinkGuardian). Slices of 2 s in turn; times are
-those of slices in which the lab was not late. As root.
+kernel_corruption.py SLICES [LOSS]: h1 - sw1 - sw2 - h2 at 1 Gb/s, the middle link with a delay of 100 us, so that a
+repair arrives after the rest of the flow, as at 100G (table 2 of LinkGuardian). Slices of 2 s in turn; times come from
+slices without a late lab. As root.
 """
 
 import sys
@@ -77,7 +77,7 @@ def main():
     slices, loss = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "1e-2"
     lab, found = Lab(SCENARIO), {name: [] for name in MODES}
     try:
-        # As the authors' scripts do, and so needless retransmissions are found by DSACK.
+        # Like the authors' scripts; DSACK therefore finds needless retransmissions.
         for host in ("h1", "h2"):
             lab.run(host, "sysctl", "-qw", "net.ipv4.tcp_timestamps=0")
         for _ in range(slices):

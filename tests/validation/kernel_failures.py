@@ -1,11 +1,10 @@
-"""Short flows that a link failure hits, on this kernel and in the simulator: is there a cluster at 100 ms?
+"""Short flows hit by a link failure, on this kernel and in the simulator: is there a cluster at 100 ms?
 
-kernel_failures.py VARIANT SLICES [SEED]: as sqr/fig3 in small, h1 - sw1 - sw2 - h2 at 1 Gb/s, whose middle link is dead
-for 760 us every 20 to 32 ms. Flows are web search flows of at most 100 KB, four at a time, in slices of 2 s;
-those in which the lab was late are left out. VARIANT: "both" has RTOmin
-4 ms at both ends, "sender" only at the sender (the receiver keeps 200 ms, and with it delayed acknowledgements of
-40 ms), "metrics" keeps what connections learn of the path for the next ones, as Linux does by default, "no-probes"
-has no tail loss probes and no RACK, as the exhibit. As root.
+kernel_failures.py VARIANT SLICES [SEED]: a small sqr/fig3, h1 - sw1 - sw2 - h2 at 1 Gb/s; the middle link is dead for
+760 us every 20 to 32 ms. Flows are web search flows up to 100 KB, four at a time, in slices of 2 s; slices with a late
+lab are excluded. VARIANT: "both" has RTOmin 4 ms at both ends, "sender" only at the sender (the receiver keeps 200 ms,
+and with it delayed acknowledgements of 40 ms), "metrics" keeps what connections learn about the path for the next ones,
+as Linux does by default, "no-probes" disables tail loss probes and RACK, like the exhibit. As root.
 """
 
 import sys
@@ -64,7 +63,7 @@ order = true
 
 
 def show(who, times_ms, flows):
-    """Shares are those of the hit flows that took 4 ms and more: below that only acknowledgements were lost."""
+    """Shares are relative to the hit flows of 4 ms or more: below that only acknowledgements were lost."""
     hit, times_ms = len(times_ms), [time for time in times_ms if time >= 4]
     print(f"{who}: {hit} of {flows} flows were hit, {len(times_ms)} took 4 ms and more")
     if not times_ms:
@@ -120,7 +119,7 @@ def main():
     tables = run(scenario, seed)
     flows, delivered = tables["flows"], {entry["flow"]: entry["delivered_ps"] for entry in tables["messages"]}
     in_kernel(variant, [flow["message_bytes"] for flow in flows], slices, scenario)
-    # As in the exhibit: the paper's flows follow each other, so that none begins in an outage.
+    # Like the exhibit: the paper's flows follow each other, so that none begins in an outage.
     outages = [(entry["down_ps"], entry["to_recovered_ps"]) for entry in tables["failures"]]
     hit = [flow for flow in flows if flow["frames_lost_to_failures"]]
     hit = [flow for flow in hit if not any(down <= flow["started_ps"] < up for down, up in outages)]

@@ -1,9 +1,9 @@
-"""Short TCP flows of this kernel between the hosts of a lab, one after the other on each of some threads.
+"""Short TCP flows of this kernel between the hosts of a lab, sequentially on each of several threads.
 
-serve: takes flows and says when the last byte of each had come. send ADDRESS THREADS SECONDS: sends flows of the sizes on
-standard input, from the first again after the last. A flow is a connection of its own: it is opened, the size and the
-number of the flow and then zeros are written, and one byte is answered when all has come. Both print a line of JSON for
-each flow; times are those of the machine's one monotonic clock.
+serve: accepts flows and prints the arrival time of each last byte. send ADDRESS THREADS SECONDS: sends flows with the
+sizes on standard input, cyclically. A flow is a separate connection: the client opens it, writes the size and the
+number of the flow and then zeros, and gets a one-byte answer once everything has arrived. Both print a line of JSON for
+each flow; times come from the machine's only monotonic clock.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ _print_lock = threading.Lock()
 
 
 def counted(connection):
-    """What the kernel has counted of a connection."""
+    """Return the kernel's counters of a connection."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256).ljust(256, b"\0")
     return {name: struct.unpack_from("=" + kind, info, offset)[0] for name, (offset, kind) in FIELDS.items()}
 

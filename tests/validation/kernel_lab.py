@@ -17,7 +17,8 @@ from run import HITLESS
 import labs
 
 FLOWS = Path(__file__).with_name("kernel_flows.py")
-# Before everything else on a busy machine, and the lab before its programs: a lab that is late is another network.
+# Higher priority than everything else on a busy machine, and the lab before its programs: a late lab is another
+# network.
 FIRST = ["chrt", "--fifo", "10"]
 
 
@@ -37,7 +38,7 @@ class Lab(labs.Lab):
         return subprocess.Popen(command, text=True, **more)
 
     def send(self, sizes, threads, slices, seconds):
-        """The flows of some slices of time, with what both ends say; `late` where the lab did not keep up."""
+        """Return the flows of some slices of time, with the reports of both ends; `late` if the lab did not keep up."""
         kept = []
         for which in range(slices):
             turn = which * 1_000 % len(sizes)
@@ -60,7 +61,7 @@ class Lab(labs.Lab):
         if client.returncode:
             raise SystemExit("the client failed")
         sent = pl.DataFrame([json.loads(line) for line in written.splitlines()])
-        # A read that never comes up empty: the line of the last flow may still be on its way.
+        # Block until the read is complete: the line of the last flow may still be in flight.
         numbers, taken = set(sent["flow"].to_list()), []
         while numbers:
             taken.append(json.loads(self.server.stdout.readline()))

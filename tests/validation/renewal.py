@@ -1,11 +1,11 @@
-"""Mean windows, in segments, when each packet is lost with probability p: Reno and CUBIC without any simulator.
+"""Mean windows, in segments, for independent losses with probability p: Reno and CUBIC without any simulator.
 
 A window grows by its rule, round trip by round trip, until a number of packets drawn from an exponential distribution
 has passed, then shrinks. `switch`: CUBIC's estimate of Reno grows by a whole segment once it reaches the window before
 the loss (RFC 9438, section 4.3); Linux never switches.
 
-`cubic_packets` loses each packet by itself and repairs a loss in a round trip: by RFC 9438, and in Linux's integers
-(net/ipv4/tcp_cubic.c, without the cubic term, which is nothing at 110 us).
+`cubic_packets` loses each packet independently and repairs a loss in a round trip: by RFC 9438, and in Linux's integers
+(net/ipv4/tcp_cubic.c, without the cubic term, which is zero at 110 us).
 """
 
 import random

@@ -1,14 +1,14 @@
-"""What hosts would have to be like for the completion times of RIMM's figure 7: 423 ms and 290 ms for 5 MB.
+"""Hosts that would explain the completion times of RIMM's figure 7: 423 ms and 290 ms for 5 MB.
 
 From the root of the repository: .venv/bin/python tests/validation/rimm_completion.py
 
-Nothing is fitted here. Each line is the same burst between hosts that differ in one thing from those of the testbed:
-how they recover, how long their stacks take, or when the burst's slow start ends. What is looked at is whether the times
-of the paper appear at all, and whether its other numbers survive: 9.42 Gbps of background, 31 packets lost in an event
+Nothing is fitted here. Each line is the same burst between hosts that differ in one aspect from those of the testbed:
+their recovery, the delay of their stacks, or the end of the burst's slow start. The question is whether the times of
+the paper appear at all, and whether its other numbers survive: 9.42 Gbps of background, 31 packets lost in an event
 with basic forwarding and none with RIMM.
 
-The end of slow start stands for HyStart (Ha and Rhee, 2011), which Linux has switched on and these hosts have not: some
-frames of the burst are corrupted on VM4's link in a round trip, and are in no count of losses.
+The end of slow start models HyStart (Ha and Rhee, 2011), which Linux enables and these hosts lack: some frames of the
+burst are corrupted on VM4's link in a round trip, and excluded from all counts of losses.
 """
 
 import argparse
@@ -38,17 +38,17 @@ class Hosts:
     stack_us: float = testbed.STACK_US
     jitter_p999: str = "20 us"
     slow_start_rounds: int | None = None
-    """Round trips of data after which the burst's slow start ends; None: it goes on until packets are lost."""
+    """Round trips of data after which the burst's slow start ends; None: it continues until packets are lost."""
     is_background_settled: bool = True
-    """The background's slow start ended before; otherwise it has all of its bytes in flight, queued in its own host."""
+    """The background's slow start ended before; otherwise all of its bytes are in flight, queued in its own host."""
 
     @property
     def round_trip_us(self) -> float:
-        """Without queues: four passes through stacks."""
+        """Return the round trip without queues: four passes through stacks."""
         return 4 * self.stack_us + 8
 
     def scenario(self, scheme: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One event."""
+        """Return one event."""
         length_bytes = round(testbed.BACKGROUND_GBPS * 1e6 / 8 * _LENGTH_MS)
         flows = [
             testbed.one_flow("background", "VM1", "VM7", length_bytes, 0),
@@ -63,7 +63,7 @@ class Hosts:
         return made
 
     def _corrupted(self) -> Sequence[Mapping[str, Any]]:
-        """The background's slow start ends once it fills the link, the burst's after the rounds asked for."""
+        """The background's slow start ends once it fills the link, the burst's after the requested rounds."""
         settled = _corrupt("VM1->S2-1", 3_000 + 11 * self.round_trip_us, 100, 0.1)
         links = [settled] if self.is_background_settled else []
         if self.slow_start_rounds is not None:
@@ -103,7 +103,7 @@ _HOSTS = (
 
 
 def describe(scheme: str, found: Sequence[Event]) -> str:
-    """One half of a line."""
+    """Format one half of a line."""
     times = [time for event in found if (time := event.completion_ms("burst")) is not None]
     mean, interval = mean_of(times).value, mean_of(times).interval
     spread = f"[{interval.low:.1f}, {interval.high:.1f}]" if interval else ""
@@ -120,14 +120,14 @@ def describe(scheme: str, found: Sequence[Event]) -> str:
 
 
 def _sent_again(event: Event) -> int:
-    """Packets that both senders sent again since the burst began, those corrupted to end its slow start included."""
+    """Return the packets retransmitted by both senders since the burst began, including those corrupted on purpose."""
     progress = event.run.table("flow_progress").filter(pl.col("time_ps") <= _BURST_MS * 1e9)
     before = progress.group_by("flow").agg(pl.col("packets_retransmitted").max())["packets_retransmitted"].sum()
     return int(event.flows["packets_retransmitted"].sum()) - int(before)
 
 
 def _background_gbps(event: Event) -> float:
-    """What the background delivered in the 30 ms before the burst."""
+    """Return the background's throughput in the 30 ms before the burst."""
     flow = event.flows.filter(pl.col("group") == "background")["flow"][0]
     own = event.run.table("flow_progress").filter(pl.col("flow") == flow).sort("time_ps")
     own = own.filter(pl.col("time_ps").is_between((_BURST_MS - 30) * 1e9, _BURST_MS * 1e9))
@@ -136,7 +136,7 @@ def _background_gbps(event: Event) -> float:
 
 
 def main() -> None:
-    """All lines."""
+    """Run all lines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=5, help="events for each kind of host")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at a time")

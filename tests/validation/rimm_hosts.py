@@ -2,10 +2,10 @@
 
 From the root of the repository: .venv/bin/python tests/validation/rimm_hosts.py
 
-One number is free: the delay of a host's kernel in one direction, to the microsecond. What is made small is the
-distance of the mean loss from the paper's (section IV-A); nothing else of the paper is looked at. `STACK_US` in
-hitless_papers/rimm/testbed.py is the outcome. How long the queue stays full in an event that loses some is printed
-beside it, because the paper speaks of tens of microseconds.
+There is one free parameter: the delay of a host's kernel in one direction, to the microsecond. The fit minimizes the
+distance of the mean loss from the paper's (section IV-A), and ignores the rest of the paper. `STACK_US` in
+hitless_papers/rimm/testbed.py is the result. The output includes the time that the queue stays full in an event with
+losses, because the paper mentions tens of microseconds.
 """
 
 import argparse
@@ -23,13 +23,13 @@ LOST = 31.0
 STACKS_US = (34.0, 36.0, 38.0, 40.0, 41.0, 42.0, 43.0, 44.0, 46.0, 50.0, 55.0)
 _LENGTH_MS = 60.0
 _SAMPLE_US = 5
-"""That of `measure`."""
+"""Period of `measure`."""
 _FULL_SEGMENTS = testbed.QUEUE_SEGMENTS - 20
-"""A frame of full length, 20 segments, has no room above this."""
+"""Queue length above which a full-size frame of 20 segments does not fit."""
 
 
 def events(stack_us: float, seed: int, count: int) -> list[Event]:
-    """Like those of `rimm/loss` with basic forwarding."""
+    """Return events like those in `rimm/loss` with basic forwarding."""
     flows = [testbed.background(_LENGTH_MS), testbed.burst()]
     made = testbed.scenario("event", flows, measure=measure(), stack_us=stack_us)
     seeds = range(seed * count, (seed + 1) * count)
@@ -37,19 +37,19 @@ def events(stack_us: float, seed: int, count: int) -> list[Event]:
 
 
 def overflow_us(event: Event) -> int:
-    """How long the queue to VM7 was found full."""
+    """Return how long the queue to VM7 was full."""
     table = event.run.table("queues").filter(pl.col("port") == testbed.HOT_PORT)
     full = table["value_bytes"] >= _FULL_SEGMENTS * testbed.SEGMENT_BYTES
     return int(full.sum()) * _SAMPLE_US
 
 
 def mean_lost(found: Sequence[Event]) -> float:
-    """Packets per event."""
+    """Return the packets lost per event."""
     return mean_of([event.lost for event in found]).value or 0.0
 
 
 def describe(stack_us: float, found: Sequence[Event]) -> str:
-    """One line of the table."""
+    """Format one line of the table."""
     lost = mean_of([event.lost for event in found])
     mean, interval = lost.value, lost.interval
     spread = f"[{interval.low:5.1f}, {interval.high:5.1f}]" if interval else ""
@@ -59,7 +59,7 @@ def describe(stack_us: float, found: Sequence[Event]) -> str:
 
 
 def main() -> None:
-    """Try all, then run the best with another seed, as a check that it is not chance."""
+    """Try all, then run the best with another seed, to rule out chance."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=100, help="events at each delay")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Runs scenarios for docs/evidence/validation.md and reads what they left: shared by the other scripts here."""
+"""Runs scenarios for docs/evidence/validation.md and reads their results: shared by the other scripts here."""
 
 import json
 import os
@@ -12,7 +12,7 @@ HITLESS = os.environ.get("HITLESS", str(Path(__file__).resolve().parents[2] / "h
 
 
 def run(scenario: str, seed: int = 1) -> dict:
-    """The tables of one run, by name, and its summary."""
+    """Return the tables of one run, by name, and its summary."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
         Path(folder, "s.toml").write_text(scenario)

@@ -1,11 +1,11 @@
-"""A lab under faults, a lab that is killed, and a link that loses both ways, each for as long as one has: as root.
+"""A lab under faults, a lab that is killed, and a link with loss in both directions, for any duration: as root.
 
     .venv/bin/python tests/validation/soak.py lab --minutes 120
     .venv/bin/python tests/validation/soak.py kill --times 100
     .venv/bin/python tests/validation/soak.py link --frames 1e8
 
-Each prints what it counted as JSON, with how long it took, and ends with 1 when a promise was broken. docs/evidence/live.md
-has the figures. Traffic stays in network namespaces that this makes.
+Each prints its counts as JSON, with its duration, and exits with 1 if a guarantee was violated. docs/evidence/live.md
+has the figures. Traffic stays in network namespaces made for it.
 """
 
 import argparse
@@ -48,16 +48,16 @@ detection = { kind = "fixed", delay = "1 ms" }
 scheme = { kind = "local-reroute", reconfiguration = "1 ms", backup = "first" }
 """
 CONGESTION = {"queue full", "network card full"}
-"""Drops of a TCP that fills a queue: no fault, and counted apart."""
+"""Drops by a TCP that fills a queue: these are not faults, and are counted separately."""
 QUIET_EVERY = 10
-"""Of so many seconds the last has no fault, and in it nothing may be lost but by congestion."""
+"""Period in seconds; the last second of each is free of faults, and all losses in it must come from congestion."""
 FLAT = 1.10
 FIRST = ["chrt", "--rr", "10"]
-"""Before everything else on a busy machine: an end that is not woken loses frames that no link has lost."""
+"""Priority over everything else on a busy machine: a delayed end loses frames without a loss on the link."""
 
 
 def soak_lab(minutes, seed):
-    """Eight hosts under iperf3, redis and small requests, a fault every second."""
+    """Run eight hosts under iperf3, redis and small requests, with a fault every second."""
     lab = Lab(f"soak{os.getpid()}")
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     (folder / "soak.toml").write_text(FABRIC + guardian("leaf0->spine0", answer="2 ms"))
@@ -115,7 +115,7 @@ def total(status, field):
 
 
 def lost(status):
-    """What a fault must explain, by where it was counted."""
+    """Return the losses that a fault must explain, by counter."""
     of_links = {f"{field} {each['link']}": each[field] for each in status["links"] for field in LOSSES}
     reasons = {reason: count for reason, count in status["drops"].items() if reason not in CONGESTION}
     of_kernel = {f"kernel {row['node']}": row["received"] + row["sent"] for row in status["kernel_drops"]}
@@ -126,7 +126,7 @@ LOSSES = ("frames_corrupted", "frames_lost_down")
 
 
 def unexplained(lab):
-    """Losses in a second without faults."""
+    """Return the losses in a second without faults."""
     before = lost(client.ask(lab.name, control.Status()))
     time.sleep(0.4)
     after = lost(client.ask(lab.name, control.Status()))
@@ -135,7 +135,7 @@ def unexplained(lab):
 
 
 def balance(status):
-    """Every frame left, was dropped for a reason, or is inside."""
+    """Assert that every frame left, was dropped for a reason, or is inside."""
     edge = {"receive ring overrun", "transmit refused", "interface down", "merged by an offload", "interface gone"}
     came = status["frames_entered"] + status["frames_copied"]
     gone = status["frames_left"] + status["frames_inside"]
@@ -158,7 +158,7 @@ def flatness(memory):
 
 
 def soak_kill(times, seed):
-    """A lab, killed at any moment of its life; then `down`, after which nothing may be there."""
+    """Kill a lab at any moment of its life; then `down` must remove everything."""
     moments = random.Random(seed)  # noqa: S311 - to be repeated
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     file = chain(folder, rate="20 Mbps")
@@ -170,7 +170,7 @@ def soak_kill(times, seed):
         counts[when] += 1
         kill_when(lab, file, when, moments)
         if moments.random() < 0.3:
-            # Not down: the next start finds what is left, and takes its place.
+            # Without `down`: the next start finds the remains, and replaces them.
             counts["restart over what was left"] += 1
             lab.up(file)
         lab.down(code=None, traceback=True)
@@ -201,7 +201,7 @@ def kill_when(lab, file, when, moments):
 
 
 def soak_link(frames, rate, frames_per_s):
-    """`hitless link` over a wire that loses both ways: none twice, none out of order, none lost."""
+    """Run `hitless link` over a wire with loss in both directions: no duplicates, no reordering, no loss."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     boxes = Boxes()
     try:
@@ -213,7 +213,7 @@ def soak_link(frames, rate, frames_per_s):
         took_s = time.monotonic() - began
         codes = [end.end() for end in (*ends, wire)]
         logs = {name: (folder / f"{name}.log").read_text() for name in ("left", "right", "wire")}
-        words = ("forwarded", "came again", "warning")
+        words = ("forwarded", "recovered", "warning")
         told = {
             name: [line for line in log.splitlines() if any(word in line for word in words)]
             for name, log in logs.items()

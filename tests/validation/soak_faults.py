@@ -16,7 +16,7 @@ UNDO = {
 
 
 def told(*requests, links=CORE):
-    """A fault that is made by requests about one of some links."""
+    """A fault made by requests for one of several links."""
 
     def make(faults):
         link = faults.random.choice(links)
@@ -36,7 +36,7 @@ def flap(faults):
 
 
 def unplugged(faults):
-    """The carrier of a host that nobody asks anything."""
+    """The carrier of an otherwise unused host."""
     namespace = f"hitless.{faults.lab.name}.{faults.idle_host}"
     for state in ("down", "up"):
         subprocess.run(["ip", "-n", namespace, "link", "set", "eth0", state], check=True)
@@ -74,11 +74,11 @@ class Faults:
         FAULTS[name](self)
 
     def mend_all(self):
-        """Everything works again."""
+        """Undo all faults."""
         undo, self.undo = self.undo, []
         for command, link, values in undo:
             self.tell(command, link, **values)
 
     def tell(self, command, link, **values):
-        """Without a process of its own, which would take longer than a fault lasts."""
+        """Send it without a separate process, which would take longer than a fault lasts."""
         client.ask(self.lab.name, command(link=link, **values))

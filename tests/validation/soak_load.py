@@ -59,7 +59,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
 
 
 class Load:
-    """What runs in the lab's hosts; what has ended is started again."""
+    """Programs in the lab's hosts; those that end are restarted."""
 
     def __init__(self, lab):
         self._lab = lab
@@ -77,7 +77,7 @@ class Load:
         self.counts = {"iperf3": 0, "redis": 0, "ended badly": 0}
 
     def keep_going(self):
-        """Start again what has come to its end."""
+        """Restart programs that have ended."""
         for name, words in self._words().items():
             run = self._runs[name]
             if run is None or run.poll() is not None:
@@ -93,13 +93,13 @@ class Load:
         }
 
     def end(self):
-        """What was done."""
+        """Return the work done."""
         self._asking.terminate()
         told, _ = self._asking.communicate(timeout=30)
         return {**self.counts, "requests": json.loads(told)}
 
     def clear(self):
-        """Whatever still runs."""
+        """End everything that is still running."""
         for process in (*self._served, self._asking, *self._runs.values()):
             with contextlib.suppress(AttributeError, ProcessLookupError):
                 process.kill()
@@ -107,7 +107,7 @@ class Load:
 
     @staticmethod
     def numbered(boxes, count, per_s):
-        """Numbered datagrams from h1 to h2 at a rate: how many came, twice, out of order."""
+        """Send numbered datagrams from h1 to h2 at a rate; return how many arrived, twice, out of order."""
         # A sender that moves to the other processor leaves frames in the kernel's queue of the first one.
         words = ["taskset", "--cpu-list", "0", sys.executable, "-I", "-c", NUMBERED]
         sink = boxes.start("h2", *words, "serve", "", count, per_s, stdout=subprocess.PIPE, text=True)

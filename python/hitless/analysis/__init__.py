@@ -1,13 +1,13 @@
-"""Numbers from samples, always with how sure they are.
+"""Statistics of samples, each with its uncertainty.
 
 - ``percentiles``: percentiles by nearest rank, their order-statistic intervals, ratios of percentiles, CDFs
 - ``intervals``: exact intervals of counts (Poisson, Clopper-Pearson), of means, and the bootstrap
-- ``serial``: the same of values of one run, which depend on each other
-- ``seeds``: over several runs, each with a seed of its own
-- ``paired``: two sides run with the same seeds: ratios and differences
-- ``fairness``: Jain's index, of anything and over time
+- ``serial``: the same statistics for the dependent values of one run
+- ``seeds``: statistics over several runs with different seeds
+- ``paired``: ratios and differences of two sides that run with the same seeds
+- ``fairness``: Jain's index, for any shares and over time
 - ``goodness``: the chi-square test
-- ``distributions``: what of scipy the intervals rest on
+- ``distributions``: the functions of scipy that the intervals use
 """
 
 from hitless.analysis.fairness import fairness_over_time, jain_index

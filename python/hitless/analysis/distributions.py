@@ -1,7 +1,7 @@
-"""Quantiles and distribution functions behind exact intervals, from scipy, which is imported by the first call.
+"""Quantiles and distribution functions for exact intervals.
 
-scipy's inverses of the incomplete functions are right to about 1e-12 for counts of 10 as for those of 1e13, and take
-microseconds.
+They come from scipy, which the first call imports. Its inverses of the incomplete beta and gamma functions are accurate
+to about 1e-12 for counts from 10 to 1e13, and take microseconds.
 """
 
 from functools import cache
@@ -16,13 +16,13 @@ def _special() -> ModuleType:
 
 
 def poisson_limits(count: int, tail: float) -> tuple[float, float]:
-    """The means for which ``count`` or more, and ``count`` or fewer, have the probability ``tail``."""
+    """Return the Poisson means that give ``count`` or more, and ``count`` or fewer, with probability ``tail``."""
     low = float(_special().gammaincinv(count, tail)) if count > 0 else 0.0
     return low, float(_special().gammainccinv(count + 1, tail))
 
 
 def binomial_limits(successes: int, trials: int, tail: float) -> tuple[float, float]:
-    """The shares for which ``successes`` or more, and ``successes`` or fewer, have the probability ``tail``."""
+    """Return the shares that give ``successes`` or more, and ``successes`` or fewer, with probability ``tail``."""
     failures = trials - successes
     low = float(_special().betaincinv(successes, failures + 1, tail)) if successes > 0 else 0.0
     high = float(_special().betainccinv(successes + 1, failures, tail)) if failures > 0 else 1.0
@@ -30,7 +30,7 @@ def binomial_limits(successes: int, trials: int, tail: float) -> tuple[float, fl
 
 
 def binomial_cdf(successes: int, trials: int, probability: float) -> float:
-    """The probability of at most ``successes`` in ``trials``."""
+    """Return the probability of ``successes`` or fewer in ``trials``."""
     if successes < 0:
         return 0.0
     if successes >= trials:
@@ -39,10 +39,10 @@ def binomial_cdf(successes: int, trials: int, probability: float) -> float:
 
 
 def student_t_quantile(probability: float, degrees: int) -> float:
-    """The value that a Student's t variable is below with ``probability``."""
+    """Return the value that a Student's t variable stays below with ``probability``."""
     return float(_special().stdtrit(degrees, probability))
 
 
 def chi_square_tail(distance: float, degrees: int) -> float:
-    """The probability of a chi-square variable above ``distance``."""
+    """Return the probability that a chi-square variable exceeds ``distance``."""
     return float(_special().chdtrc(degrees, distance))

@@ -1,7 +1,7 @@
-"""How fairly flows share: Jain's index, of anything and over time.
+"""Fairness between flows: Jain's index, for any shares and over time.
 
-The summary of a run has the index of each group's mean rates, under ``fairness``. What happens within a run needs
-samples of its flows: ``[[measure.flow]]`` in the scenario, whose table ``flow_progress`` is what is read here.
+The summary of a run holds the index of each group's mean rates under ``fairness``. Fairness within a run needs samples
+of its flows: set ``[[measure.flow]]`` in the scenario and read its table ``flow_progress`` with this module.
 """
 
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def jain_index(shares: Sample) -> float:
-    """Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all have the same, 1/n if one of n has all.
+    """Return Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all shares are equal, 1/n if one has everything.
 
-    Not a number without shares, or if nobody has anything.
+    Return NaN without shares, or if all shares are zero.
     """
     values = np.asarray(shares, dtype=np.float64)
     squares = float(np.square(values).sum())
@@ -25,11 +25,11 @@ def jain_index(shares: Sample) -> float:
 
 
 def fairness_over_time(flow_progress: "pl.DataFrame", group: str) -> "pl.DataFrame":
-    """Jain's index of what the flows of a group were delivered in each interval between two samples.
+    """Return Jain's index of the data delivered to each flow of a group in each interval between two samples.
 
-    A flow counts in the intervals at both ends of which it was under way. Columns: ``time_ps``, the end of the
-    interval, ``flows``, how many counted, and ``jain``; intervals with fewer than two flows, or in which nothing was
-    delivered, are left out.
+    An interval counts a flow that was active at both of its ends. Columns: ``time_ps``, the end of the interval;
+    ``flows``, the number of flows counted; and ``jain``. Intervals with fewer than two flows, or without any delivery,
+    are omitted.
     """
     import polars as pl  # noqa: PLC0415 - daemons have use for intervals, and none for frames
 

@@ -1,4 +1,4 @@
-"""Does a sample look as a distribution says? Pearson's chi-square test."""
+"""Goodness of fit: Pearson's chi-square test."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from hitless.analysis.distributions import chi_square_tail
 
 
 def chi_square_p_value(counts: Sequence[int], expected: Sequence[float] | None = None) -> float:
-    """The probability of counts at least as far from ``expected`` by chance (Pearson 1900).
+    """Return the probability that chance puts counts this far from ``expected``, or farther (Pearson 1900).
 
-    ``expected`` are shares in any unit, all of them positive; left out: the same for all. Below about five counts
-    expected in a cell it is not to be trusted.
+    ``expected`` are positive shares in any unit; the default is equal shares. Do not trust the result if a cell expects
+    fewer than about five counts.
     """
     shares = [1.0] * len(counts) if expected is None else list(expected)
     if len(shares) != len(counts) or len(counts) < 2 or min(shares) <= 0.0 or sum(counts) <= 0:

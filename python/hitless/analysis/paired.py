@@ -1,12 +1,12 @@
-"""Two sides of a comparison, run with the same seeds: how far apart they are, and how sure that is.
+"""The difference between two sides that ran with the same seeds, and its uncertainty.
 
-The unit is a run, never a packet or a flow: flows of one run share queues, so their times are not independent, and an
-interval over all of them would be far too narrow. A run gives one number, such as its 99th percentile; a seed gives a
-pair of them, both from the same arrivals, so what a seed has in common falls out of the difference.
+The unit is a run, never a packet or a flow: flows share the queues of their run, so their times are not independent,
+and an interval over all of them would be far too narrow. A run gives one number, such as its 99th percentile. A seed
+gives a pair of numbers from the same arrivals, so effects of the seed cancel in the difference.
 
-- `paired_ratio` is for positive quantities, such as times: the mean of the logarithms of b / a, and Student's interval
-  of it, taken back. The logarithm makes a ratio and its inverse alike, and ratios of percentiles about symmetric;
-  Student's t holds for as few as three seeds, for which a bootstrap covers far less than it says.
+- `paired_ratio` is for positive quantities, such as times. It takes the mean of log(b / a) and its Student's interval,
+  and converts both back. The logarithm treats a ratio and its inverse alike, and makes ratios of percentiles roughly
+  symmetric. Student's t works with as few as three seeds; a bootstrap covers far less than it claims there.
 - `paired_difference` is for counts, which may be zero: Student's interval of the mean of b - a.
 """
 
@@ -21,32 +21,32 @@ from hitless.analysis.seeds import mean_over_seeds
 
 _Z_CONFIDENCE = 1.96
 _Z_POWER = 0.84
-"""Of the normal distribution: 95 % confidence, and four chances of five that a true difference is found."""
+"""Normal quantiles for 95 % confidence and 80 % power."""
 SEEDS_MAX = 1000
-"""More than so many nobody runs."""
+"""Maximum number of seeds to suggest; nobody runs more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """b beside a, over some seeds."""
+    """Comparison of b with a, over some seeds."""
 
     estimate: float
-    """The ratio b / a (a geometric mean), or the difference b - a (a mean)."""
+    """Ratio b / a (a geometric mean), or difference b - a (a mean)."""
     interval: Interval | None
-    """Of 95 %; None for fewer than three seeds, and where all pairs are as far apart, to the bit."""
+    """95 % interval; None for fewer than three seeds, and if all pairs differ by exactly the same amount."""
     neutral: float
-    """What stands for no difference: 1 for a ratio, 0 for a difference."""
+    """Value that means no difference: 1 for a ratio, 0 for a difference."""
     seeds_needed: int | None
-    """About how many seeds would show a difference as large as the estimate; None where no number would."""
+    """Approximate number of seeds that would show a difference as large as the estimate; None if no number would."""
 
     @property
     def is_significant(self) -> bool:
-        """Does the interval leave out that there is no difference?"""
+        """Does the interval exclude the neutral value?"""
         return self.interval is not None and self.neutral not in self.interval
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> Paired:
-    """The ratio b / a of positive values, pair by pair."""
+    """Return the ratio b / a of positive values, pair by pair."""
     if min(*a, *b) <= 0.0:
         raise ValueError("a ratio needs positive values")
     logarithms = np.log(np.asarray(b, dtype=np.float64)) - np.log(np.asarray(a, dtype=np.float64))
@@ -56,7 +56,7 @@ def paired_ratio(a: Sequence[float], b: Sequence[float]) -> Paired:
 
 
 def paired_difference(a: Sequence[float], b: Sequence[float]) -> Paired:
-    """The difference b - a, pair by pair."""
+    """Return the difference b - a, pair by pair."""
     return _of(np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64), neutral=0.0)
 
 
@@ -70,7 +70,7 @@ def _of(differences: Numbers, neutral: float) -> Paired:
 
 
 def _seeds_needed(mean: float, spread: float, seeds: int) -> int | None:
-    """By the normal approximation; at least one more than there are."""
+    """Estimate by the normal approximation; the result exceeds the number of seeds that ran."""
     if mean == 0.0 or spread == 0.0:
         return None
     needed = ((_Z_CONFIDENCE + _Z_POWER) * spread / mean) ** 2

@@ -1,6 +1,6 @@
-"""Percentiles by nearest rank, with intervals that assume nothing of the distribution.
+"""Percentiles by nearest rank, with distribution-free intervals.
 
-A percentile here is always a value that occurred: the smallest that at least ``percent`` % of the values do not exceed.
+A percentile is always a value of the sample: the smallest value that ``percent`` % or more of the sample do not exceed.
 """
 
 import math
@@ -14,27 +14,28 @@ from hitless.analysis.intervals import Interval, Numbers, Sample, central_interv
 
 BEYOND_FOR_VALUE = 1.0
 BEYOND_FOR_INTERVAL = 10.0
-"""How many values lie beyond a percentile at least. With fewer than one it is only the largest, or the smallest, of
-all; with fewer than ten it moves too far by chance for an interval of one run."""
+"""Minimum number of values beyond a percentile. With fewer than one, the percentile is just the extreme value of the
+sample; with fewer than ten, it varies too much by chance for an interval from one run.
+"""
 
 
 def beyond(count: int, percent: float) -> float:
-    """How many of so many values lie beyond a percentile, on the side where fewer do."""
+    """Return the number of values beyond a percentile, on the side with fewer of them."""
     return round(count * min(percent, 100.0 - percent) / 100.0, 6)
 
 
 def enough_for(percent: float, count: int) -> bool:
-    """Is a percentile more than the largest, or the smallest, of a few values? p50 asks for 2, p99.9 for 1,000."""
+    """Is a percentile more than an extreme value of the sample? p50 needs 2 values, p99.9 needs 1,000."""
     return beyond(count, percent) >= BEYOND_FOR_VALUE
 
 
 def percentile(sample: Sample, percent: float) -> float:
-    """The nearest-rank percentile; ``percent`` is above 0 and at most 100."""
+    """Return the nearest-rank percentile; ``percent`` is above 0, maximum 100."""
     return percentiles_of(sample, [percent])[0]
 
 
 def percentiles_of(sample: Sample, percents: Sequence[float]) -> list[float]:
-    """Several nearest-rank percentiles, in one pass."""
+    """Return several nearest-rank percentiles, in one pass."""
     values = _values(sample)
     places = [_rank(values.size, percent) - 1 for percent in percents]
     parted = np.partition(values, places)
@@ -42,21 +43,21 @@ def percentiles_of(sample: Sample, percents: Sequence[float]) -> list[float]:
 
 
 def percentile_interval(sample: Sample, percent: float, confidence: float = 0.95) -> Interval:
-    """Exact interval of a percentile of independent values, between two of them (David and Nagaraja, section 7.1).
+    """Return the exact interval of a percentile of independent values (David and Nagaraja, section 7.1).
 
-    Where the sample is too small to bound the percentile on a side, that side is infinite. Values of one run depend on
-    each other: `hitless.analysis.serial` has their intervals.
+    Both ends are values of the sample; an end is infinite if the sample is too small to bound it. Values within a run
+    depend on each other: use `hitless.analysis.serial` for them.
     """
     return interval_of_effective(np.sort(_values(sample)), percent, 1.0, confidence)
 
 
 def interval_of_effective(ordered: Numbers, percent: float, effect: float, confidence: float = 0.95) -> Interval:
-    """The same of values that tell as much as a number of independent ones that is ``effect`` times smaller."""
+    """Return the interval for dependent values: ``effect`` is their number divided by the effective sample size."""
     share, tail = _share(percent), 0.5 * (1.0 - confidence)
     size = max(1, int(ordered.size / effect))
     low = _largest_rank(size, share, tail)
     high = _largest_rank(size, share, 1.0 - tail) + 1
-    # The k-th smallest value is below the percentile exactly when at least k values are.
+    # The k-th smallest value is below the percentile exactly when k or more values are.
     return Interval(
         float(ordered[low * ordered.size // size - 1]) if low >= 1 else -math.inf,
         float(ordered[-(-high * ordered.size // size) - 1]) if high <= size else math.inf,
@@ -72,9 +73,9 @@ def percentile_ratio(
     resamples: int = 10_000,
     seed: int = 1,
 ) -> tuple[float, Interval]:
-    """A percentile of one sample over that of another, independent one, with its bootstrap interval.
+    """Return the ratio of a percentile of two independent samples, with its bootstrap interval.
 
-    The values of each are independent too; of those of a run, see `hitless.analysis.serial`.
+    The values within each sample must be independent too; for values within a run, use `hitless.analysis.serial`.
     """
     ratio = percentile(numerator, percent) / percentile(denominator, percent)
     sides = (numerator, 1.0), (denominator, 1.0)
@@ -90,9 +91,9 @@ def ratio_of_effective(
     resamples: int,
     seed: int = 1,
 ) -> Interval:
-    """The interval of that ratio, of values that tell as much as a number of independent ones that is smaller.
+    """Return the bootstrap interval of the ratio of a percentile of two samples of dependent values.
 
-    Beside each sample stands how many times smaller.
+    Each sample comes with its ``effect``: the number of its values divided by its effective sample size.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     above, below = (
@@ -103,9 +104,10 @@ def ratio_of_effective(
 
 
 def cdf(sample: Sample, points_max: int = 600) -> tuple[list[float], list[float]]:
-    """Values and the shares (0 to 1) of the sample up to each, thinned for a plot.
+    """Return values and the shares (0 to 1) of the sample at or below each, thinned for a plot.
 
-    Half of the points are spread over the sample, half over its upper tail by powers, where the papers look.
+    Half of the points are spread evenly over the sample; the other half is spaced logarithmically over the upper tail,
+    because the papers plot it.
     """
     values = np.sort(_values(sample))
     ranks = _plot_ranks(values.size, points_max)
@@ -124,7 +126,7 @@ def _plot_ranks(size: int, points_max: int) -> NDArray[np.int64]:
 def _resampled_percentiles(
     values: Numbers, percent: float, effect: float, resamples: int, random: np.random.Generator
 ) -> Numbers:
-    """The percentile of each of ``resamples`` bootstrap samples, without drawing them.
+    """Return the percentile of each of ``resamples`` bootstrap samples, without drawing them.
 
     The rank-th smallest of n uniform numbers is a Beta(rank, n + 1 - rank) variable, and a bootstrap sample picks
     values by uniform positions.
@@ -135,7 +137,7 @@ def _resampled_percentiles(
 
 
 def _largest_rank(size: int, share: float, probability: float) -> int:
-    """The largest k such that at most k - 1 of ``size`` values lie below the percentile with <= ``probability``."""
+    """Return the maximum k with fewer than k of ``size`` values below the percentile, with <= ``probability``."""
     low, high = 0, size + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -147,7 +149,7 @@ def _largest_rank(size: int, share: float, probability: float) -> int:
 
 
 def _rank(size: int, percent: float) -> int:
-    # 99.9 % of 1000 is 999.0000000000001 in floating point, and means rank 999.
+    # 99.9 % of 1000 is 999.0000000000001 in floating point, but rank 999 is meant.
     return max(1, min(size, math.ceil(round(_share(percent) * size, 6))))
 
 

@@ -1,8 +1,8 @@
-"""How sure a number is that several runs have measured, each with a seed of its own.
+"""Uncertainty of a number measured by several runs with different seeds.
 
-The unit is a run. Three are the least for an interval (`REPLICAS_MIN`). Runs that all give the same number, to the bit,
-have none: their seeds moved nothing, so that they say as much of chance as one run does. That is as it should be for a
-count, such as no packet lost, and for what a protocol fixes; of anything else it is said.
+The unit is a run, and an interval needs three of them (`REPLICAS_MIN`). Runs with exactly equal results get no
+interval: the seeds changed nothing, so the runs show no more about chance than one run does. This is normal for counts,
+such as zero packets lost, and for values fixed by a protocol; for any other number the result says it.
 """
 
 import math
@@ -24,27 +24,27 @@ SEEDS_CHANGE_NOTHING = "seeds change nothing here"
 
 
 def few_seeds(count: int) -> str:
-    """Why so many seeds, fewer than the least, give no interval."""
+    """Return the reason why fewer seeds than the minimum do not give an interval."""
     return {0: "no seed", 1: "one seed"}.get(count, f"{count} seeds, and an interval takes {REPLICAS_MIN}")
 
 
 def all_the_same(values: Sequence[float] | Numbers) -> bool:
-    """Have several seeds given one value, to the bit?"""
+    """Did several seeds give exactly the same value?"""
     return len(values) > 1 and min(values) == max(values)
 
 
 def unmoved(values: Sequence[float] | Numbers) -> str:
-    """What to say of values that are all the same: nothing of whole numbers, which are counts."""
+    """Return the remark about values that are all equal; "" for whole numbers, which are counts."""
     return "" if float(values[0]).is_integer() else SEEDS_CHANGE_NOTHING
 
 
 def mean_over_seeds(values: Sequence[float] | Numbers) -> Certainty:
-    """How sure the mean of a few runs is (Student)."""
+    """Return the mean of a few runs with its Student's interval."""
     return _over(np.asarray(values, dtype=np.float64), mean_interval)
 
 
 def ratio_over_seeds(values: Sequence[float] | Numbers) -> Certainty:
-    """How sure the geometric mean of positive ratios is: Student's interval of their logarithms, taken back."""
+    """Return the geometric mean of positive ratios with Student's interval of their logarithms, converted back."""
     certainty = mean_over_seeds([math.log(value) for value in values])
     if certainty.interval is None:
         return Certainty(None, unmoved(values) if all_the_same(values) else certainty.why)
@@ -52,7 +52,7 @@ def ratio_over_seeds(values: Sequence[float] | Numbers) -> Certainty:
 
 
 def statistic_over_seeds(values: Sequence[float] | Numbers, statistic: Statistic) -> Certainty:
-    """How sure any statistic of runs is (bootstrap)."""
+    """Return any statistic of runs with its bootstrap interval."""
     return _over(np.asarray(values, dtype=np.float64), lambda each: bootstrap_interval(each, statistic))
 
 

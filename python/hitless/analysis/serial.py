@@ -1,18 +1,18 @@
-"""How sure numbers of one run are. Its values follow each other in time, and depend on each other.
+"""Uncertainty of numbers from one run. Its values form a time series, and depend on each other.
 
-What is under way together waits in one queue, so that a thousand flows tell less than a thousand independent ones.
-The values, in order of their start, are therefore cut into batches that follow each other (batch means: Conway 1963):
+Flows that are active together share queues, so a thousand flows carry less information than a thousand independent
+ones. The values, ordered by start time, are therefore cut into consecutive batches (batch means: Conway 1963):
 
-- `BATCHES` of them, as Schmeiser (1982) advises 10 to 30 whatever the length; fewer where a batch would have fewer than
-  `BATCH_VALUES_MIN` values, and no interval below `BATCHES_MIN`.
+- There are `BATCHES` batches; Schmeiser (1982) advises 10 to 30 for any length. There are fewer if a batch would have
+  fewer than `BATCH_VALUES_MIN` values, and no interval below `BATCHES_MIN`.
 - A mean has Student's interval of the means of the batches.
-- A percentile has the interval between two of its values that independent ones have, of as many as these are worth.
-  That is their number over the effect of their order: the variance over batches of the share that is not above the
-  percentile, over the variance that independent values would give (Heidelberger and Lewis 1984), at least 1.
+- A percentile has the exact interval for independent values, at the effective sample size. This is the number of values
+  divided by the effect of their order: the variance over batches of the share above the percentile, divided by the
+  variance that independent values would give (Heidelberger and Lewis 1984), minimum 1.
 - Any other statistic is resampled batch by batch.
 
-There is no interval where batches beside each other are alike, since they are then too short; where values repeat, as
-those of a run do in which nothing is left to chance; and where too few values lie beyond a percentile.
+An interval is missing if neighbouring batches correlate, because they are then too short; if values repeat, as in a run
+without randomness; or if too few values lie beyond a percentile.
 """
 
 import math
@@ -42,15 +42,16 @@ BATCHES = 20
 BATCHES_MIN = 10
 BATCH_VALUES_MIN = 10
 DISTINCT_MIN = 0.05
-"""The least share of values that differ from each other. The values of a run that repeats itself are fewer: 3,200
-answers of an incast had 63."""
+"""Minimum share of distinct values. Values of a run that repeats itself fall below it: 3,200 answers of an incast had
+63.
+"""
 _ALIKE = 0.5
-"""A correlation of neighbouring batches from which on they are too short. By chance it is larger in 1 case of 100."""
+"""Correlation of neighbouring batches above which they are too short. Chance exceeds it in 1 case of 100."""
 _NORMAL = 1.96
 
 
 def repeats(sample: Sample) -> str:
-    """Why values that repeat have no interval: how many of them are distinct. Nothing where enough are."""
+    """Return why repeating values lack an interval: their number of distinct values; "" if enough are distinct."""
     values = np.asarray(sample, dtype=np.float64)
     distinct = np.unique(values).size
     if distinct >= DISTINCT_MIN * values.size and (distinct > 1 or values.size < 2):
@@ -59,12 +60,12 @@ def repeats(sample: Sample) -> str:
 
 
 def mean_in_order(sample: Sample) -> Certainty:
-    """How sure the mean of a run's values is, which stand in order of time."""
+    """Return the certainty of the mean of a run's values, ordered by time."""
     return _certainty(sample, lambda batches: mean_interval([float(batch.mean()) for batch in batches]))
 
 
 def statistic_in_order(sample: Sample, statistic: Statistic, *, resamples: int = 2_000) -> Certainty:
-    """How sure any statistic of a run's values is, which stand in order of time (bootstrap of batches)."""
+    """Return the certainty of any statistic of a run's values, ordered by time (bootstrap of batches)."""
 
     def interval(batches: list[Numbers]) -> Interval:
         random = np.random.Generator(np.random.PCG64(1))
@@ -76,7 +77,7 @@ def statistic_in_order(sample: Sample, statistic: Statistic, *, resamples: int =
 
 
 def percentile_in_order(sample: Sample, percent: float) -> Certainty:
-    """How sure a percentile of a run's values is, which stand in order of time."""
+    """Return the certainty of a percentile of a run's values, ordered by time."""
     values = np.asarray(sample, dtype=np.float64)
     why, effect = _effect(values, percent)
     if why:
@@ -91,7 +92,7 @@ def percentile_in_order(sample: Sample, percent: float) -> Certainty:
 def percentile_ratio_in_order(
     numerator: Sample, denominator: Sample, percent: float, *, resamples: int = 10_000
 ) -> Certainty:
-    """How sure a percentile of one run over that of another is; the values of each stand in order of time."""
+    """Return the certainty of the ratio of a percentile of two runs; the values of each are ordered by time."""
     samples = [np.asarray(sample, dtype=np.float64) for sample in (numerator, denominator)]
     (why, above), (other, below) = (_effect(values, percent) for values in samples)
     if why or other:
@@ -100,7 +101,7 @@ def percentile_ratio_in_order(
 
 
 def too_few_beyond(count: int, percent: float) -> str:
-    """Why so many values give no interval of a percentile; nothing where they are enough."""
+    """Return why ``count`` values are too few for the interval of a percentile; "" if they are enough."""
     if beyond(count, percent) >= BEYOND_FOR_INTERVAL:
         return ""
     few = f"{beyond(count, percent):.3g} of {count:,} values lie beyond p{percent:g}"
@@ -115,7 +116,7 @@ def _certainty(sample: Sample, interval: Callable[[list[Numbers]], Interval]) ->
 
 
 def _effect(values: Numbers, percent: float) -> tuple[str, float]:
-    """Why there is no interval of a percentile; or how many times more values there are than they are worth."""
+    """Return why a percentile lacks an interval, or else the number of values divided by the effective sample size."""
     above = (values > percentile(values, percent)).astype(np.float64)
     batches = _batches(above)
     why = too_few_beyond(values.size, percent) or repeats(values) or _too_few(batches, values.size)
@@ -143,4 +144,6 @@ def _too_short(batches: list[Numbers]) -> str:
     means = np.array([batch.mean() for batch in batches])
     apart = means - means.mean()
     alike = float((apart[1:] * apart[:-1]).sum())
-    return "values go on from batch to batch: the run is too short" if alike > _ALIKE * float((apart**2).sum()) else ""
+    return (
+        "values correlate from batch to batch: the run is too short" if alike > _ALIKE * float((apart**2).sum()) else ""
+    )

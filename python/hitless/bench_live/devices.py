@@ -1,4 +1,4 @@
-"""What is measured: things that forward frames between two interfaces, one at a time."""
+"""The devices under test: forwarders between two interfaces, one at a time."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ from hitless.errors import HitlessError
 from hitless.lab import kernel
 
 MODES = ("packet", "xdp-copy", "xdp-generic")
-"""The ways of frames to a process that a veth has."""
+"""Modes that a veth supports for moving frames to a process."""
 
 _SCENARIO = """
 name = "bench-live"
@@ -56,16 +56,16 @@ ports = [5001]
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Something that forwards."""
+    """A forwarder."""
 
     name: str
-    """Of the table's row."""
+    """Name of the table's row."""
     kind: str
-    """``wire``, ``bridge``, ``ports`` or ``switch``."""
+    """Kind: ``wire``, ``bridge``, ``ports`` or ``switch``."""
     mode: str = ""
-    """How frames get to the process, of `MODES`."""
+    """Mode for moving frames to the process, from `MODES`."""
     scenario: str = ""
-    """What the switch runs."""
+    """Scenario of the switch."""
 
     @property
     def has_middle(self) -> bool:
@@ -73,12 +73,12 @@ class Device:
         return self.kind != "wire"
 
     def running(self, network: Network, cpu: int | None) -> AbstractContextManager[str]:
-        """Have it forward while the block runs; what it is bound to is how frames cross, in words."""
+        """Let it forward while the block runs; yield a description of how frames cross."""
         return _RUNNERS[self.kind](self, network, cpu)
 
 
 def devices() -> list[Device]:
-    """All of them, in the order of the table."""
+    """Return all devices, in the order of the table."""
     one, two = ('"sw1"',), ('"sw1"', '"sw2"')
     scenarios = {
         "switch": _SCENARIO.format(switches=", ".join(one)),

@@ -1,4 +1,4 @@
-"""Measuring a device: with generated frames of 64 bytes, and with kernel TCP by iperf3."""
+"""Measurement of a device: with generated frames of 64 bytes, and with kernel TCP by iperf3."""
 
 import json
 import subprocess
@@ -12,11 +12,11 @@ from hitless.bench_live.network import HOST_IP, Network
 from hitless.errors import HitlessError
 
 FRAME_BYTES = 64
-"""With check sequence, as the field counts."""
+"""Size including the check sequence, as is customary."""
 DELAY_PPS = 10_000.0
-"""The rate at which the delay is measured: far below what any device can do, so that no queue builds."""
+"""Rate for measuring delay: far below the capacity of any device, so that queues stay empty."""
 PORT = 5001
-"""Of iperf3, and of SQR's protected traffic."""
+"""Port of iperf3, and of SQR's protected traffic."""
 _STEPS = 7
 _TRIES = 2
 _START_S = 10.0
@@ -26,15 +26,15 @@ Stream = Callable[[float | None, float], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Processors:
-    """Where things run; none for anywhere."""
+    """Processors for the threads; None for any."""
 
     ends: int | None
     device: int | None
 
 
 def measure(network: Network, processors: Processors, *, trial_s: float, tcp_s: float) -> dict[str, Any]:
-    """Everything about the device that forwards in ``network`` now."""
-    # Only while packets are measured: the sink's ring would take every frame of TCP too.
+    """Measure everything about the device in ``network``."""
+    # Only during the packet tests: the sink's ring would take every frame of TCP too.
     packets = _packets(_stream_between(_native.TrafficEnds(*network.ends), processors), trial_s)
     return packets | {"tcp": tcp(network, tcp_s)}
 
@@ -75,10 +75,10 @@ def _packets(stream: Stream, trial_s: float) -> dict[str, Any]:
 
 
 def lossless_rate(stream: Stream, trial_s: float, upper_pps: float) -> float:
-    """The highest rate that was sent and arrived whole, by halving between 0 and what a flood gets through.
+    """Find the maximum lossless rate by bisection between 0 and the throughput of a flood.
 
-    A rate counts when one of two trials loses nothing: on a machine that does other things too, one frame may be lost
-    to them. What counts is the rate that the generator really had.
+    A rate counts if one of two trials loses nothing: on a shared machine, other load can cost one frame. The result is
+    the rate that the generator really reached.
     """
     low, high, found = 0.0, upper_pps * 1.1, 0.0
     for _ in range(_STEPS):
@@ -103,12 +103,12 @@ def _tries(stream: Stream, rate_pps: float, trial_s: float) -> list[float | None
 
 
 def per_second(count: int, elapsed_ns: int) -> float:
-    """A rate."""
+    """Return a rate."""
     return count / elapsed_ns * 1e9 if elapsed_ns else 0.0
 
 
 def tcp(network: Network, duration_s: float) -> dict[str, Any]:
-    """What one connection of kernel TCP gets, by iperf3."""
+    """Measure the throughput of one kernel TCP connection with iperf3."""
     inside = ("ip", "netns", "exec")
     serve = [*inside, network.far, "iperf3", "--server", "--one-off", "--port", str(PORT)]
     with subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
@@ -128,11 +128,11 @@ def tcp(network: Network, duration_s: float) -> dict[str, Any]:
 
 
 def read_iperf3(text: str) -> dict[str, Any]:
-    """Throughput and retransmissions from what iperf3 says. Raises `HitlessError` with its own message."""
+    """Read throughput and retransmissions from the output of iperf3. Raises `HitlessError` with its own message."""
     try:
         answer = json.loads(text)
     except ValueError:
-        raise HitlessError("iperf3 said nothing that can be read") from None
+        raise HitlessError("the output of iperf3 is unreadable") from None
     if "error" in answer:
         raise HitlessError(f"iperf3: {answer['error']}")
     end = answer["end"]

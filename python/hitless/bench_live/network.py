@@ -1,4 +1,4 @@
-"""Three network namespaces: ``near`` and ``far``, and ``device`` between them, or nothing but a veth."""
+"""Three network namespaces: ``near`` and ``far``, and ``device`` between them, or just a veth."""
 
 import os
 from collections.abc import Iterator
@@ -10,19 +10,19 @@ from hitless.errors import HitlessError
 from hitless.lab import kernel
 
 GENERATED_MAC = {"near": "02:68:6c:00:00:01", "far": "02:68:6c:00:00:02"}
-"""The addresses of generated frames (crates/python/src/bench_live.rs)."""
+"""Addresses of generated frames (crates/python/src/bench_live.rs)."""
 HOST_MAC = {"near": "02:68:6c:00:01:01", "far": "02:68:6c:00:01:02"}
 HOST_IP = {"near": "10.213.0.1", "far": "10.213.0.2"}
 PORTS = ("near-port", "far-port")
-"""The interfaces of the device."""
+"""Interfaces of the device."""
 INTERFACE = "eth0"
-"""The interface of either end."""
+"""Interface of either end."""
 _NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The namespaces of one bench."""
+    """The namespaces of one benchmark."""
 
     near: str
     far: str
@@ -36,7 +36,7 @@ class Network:
 
 @contextmanager
 def network(*, with_device: bool) -> Iterator[Network]:
-    """Make one with all offloads off, and remove it at the end."""
+    """Make a network with all offloads off, and remove it at the end."""
     made = Network(*(f"hl-bench-{os.getpid()}-{role}" for role in ("near", "far", "device")))
     names = (made.near, made.far, made.device)
     try:
@@ -49,7 +49,7 @@ def network(*, with_device: bool) -> Iterator[Network]:
 
 def _remove(made: Network) -> None:
     present = kernel.namespaces()
-    # At once, and not when the kernel gets to it, as with a namespace that is deleted.
+    # Remove it at once; after deleting a namespace, the kernel would take its time.
     if made.near in present and any(
         link["ifname"] == INTERFACE for link in kernel.ip_json("link", namespace=made.near)
     ):

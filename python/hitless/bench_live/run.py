@@ -1,4 +1,4 @@
-"""All devices, one after the other."""
+"""Measures all devices, one after the other."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from hitless.lab import kernel
 
 
 def require_all() -> None:
-    """Can it be measured here? Raises `BadInput` with what is missing."""
+    """Require that the measurement can run here. Raises `BadInput` with the missing requirement."""
     kernel.require_tools()
     kernel.require_privileges("hitless bench live")
     for program, package in (("iperf3", "iperf3"), ("ss", "iproute2")):
@@ -24,12 +24,12 @@ def require_all() -> None:
 
 
 def chosen(only: Sequence[str]) -> list[Device]:
-    """The devices whose names hold one of ``only``, or all; the wire is always among them. Raises `BadInput`."""
+    """Return the devices with names that contain an entry of ``only``, or all; always the wire. Raises `BadInput`."""
     everything = devices()
     for text in only:
         if not any(text.lower() in device.name.lower() for device in everything):
             names = "; ".join(device.name for device in everything)
-            raise BadInput(f"nothing to measure is called {text!r}", rule=f"part of one of: {names}")
+            raise BadInput(f"no device matches {text!r}", rule=f"part of one of: {names}")
     return [
         device
         for device in everything
@@ -38,7 +38,7 @@ def chosen(only: Sequence[str]) -> list[Device]:
 
 
 def processors() -> Processors:
-    """The ends on the first processor that this process may use, the device on the last one."""
+    """Put the ends on the first processor that this process can use, and the device on the last one."""
     usable = sorted(os.sched_getaffinity(0))
     return Processors(ends=usable[0], device=usable[-1])
 
@@ -46,7 +46,7 @@ def processors() -> Processors:
 def bench_live(
     wanted: Sequence[Device], *, trial_s: float, tcp_s: float, tell: Callable[[Device], None]
 ) -> list[dict[str, Any]]:
-    """Measure each; ``tell`` hears of each before it begins. What cannot be measured says why."""
+    """Measure each device; call ``tell`` before each. A device that cannot be measured says why."""
     where = processors()
     rows: list[dict[str, Any]] = []
     for device in wanted:
@@ -65,7 +65,7 @@ def _measure(device: Device, where: Processors, trial_s: float, tcp_s: float) ->
 
 
 def _add_delays(rows: list[dict[str, Any]]) -> None:
-    """What a device adds to the delay of a wire."""
+    """Add each device's delay beyond the delay of a wire."""
     wire = next((row["delay_ns"] for row in rows if row["device"] == "wire" and "delay_ns" in row), None)
     for row in rows:
         if wire is not None and "delay_ns" in row:

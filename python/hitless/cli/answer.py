@@ -1,4 +1,4 @@
-"""What `hitless run` says: on one screen, how long things took, what was lost to whom, and what mechanisms did."""
+"""The output of `hitless run`: completion times, losses and mechanism activity on one screen."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ from hitless.simulation import Run
 from hitless.terminal.console import stdout
 
 _ROWS_MAX = 9
-"""Of completion times and of goodput each: with more groups than that, the first ones, and how many are left out."""
+"""Maximum rows of completion times and of goodput; further groups are only counted."""
 _INDENT = "  "
 
 
@@ -23,7 +23,7 @@ def show_answer(name: str, run: Run) -> None:
 
 
 def answer(name: str, run: Run) -> Iterator[str]:
-    """The lines."""
+    """Return the lines."""
     values = run.summary.values
     yield f"{name}: seed {values.get('seed')}, {_time(float(values.get('simulated_s', 0.0)))} simulated"
     if run.summary.incomplete:
@@ -54,11 +54,11 @@ def _times(times: Sequence[Times]) -> Iterator[str]:
     if any(one.slowdowns.size for one in times):
         yield f"{_INDENT}slowdown: p50 and p99 of the FCT over the time in the empty fabric"
     if unfinished:
-        yield f"{_INDENT}{unfinished:,} were not delivered when the run ended, and are in no number"
+        yield f"{_INDENT}{unfinished:,} were not delivered when the run ended and are excluded"
 
 
 def _time_row(one: Times) -> str:
-    """The name of the group where all sizes are together; a class, or its queries, below it."""
+    """Return a row: named after the group for all sizes together, then indented for a class or queries."""
     part = "queries (QCT)" if one.what == "queries" else one.sizes
     name = one.group if part == ALL_SIZES else f"  {part}"
     cells = "".join(f"{_number(value):>9}" for value in (one.mean_us, *one.percentiles_us()))
@@ -71,7 +71,7 @@ def _slowdowns(one: Times) -> str:
 
 
 def _groups(run: Run) -> Iterator[str]:
-    """A line for each group of flows."""
+    """Return a line for each group of flows."""
     goodputs = {group: (flows, gbps) for group, flows, gbps in goodputs_gbps(run)}
     if not goodputs:
         return
@@ -84,15 +84,15 @@ def _groups(run: Run) -> Iterator[str]:
 
 
 def _losses(losses: Losses, run: Run) -> Iterator[str]:
-    """Told apart: what hosts lost, and what only a mechanism missed."""
+    """Return losses: packets lost end to end, separate from frames that only a mechanism missed."""
     if losses.lost_to_hosts is None:
-        yield f"packets lost to hosts: not known, as {losses.why}; {COUNT_THEM}"
+        yield f"packets lost to hosts: unknown, because {losses.why}; {COUNT_THEM}"
     else:
         yield f"packets lost to hosts: {losses.lost_to_hosts:,}"
     for reason, count in losses.dropped.items():
         yield f"{_INDENT}{count:>9,}  dropped: {reason}"
     if losses.corrupted:
-        whose = ", mechanisms' own counted too" if run.summary.values.get("retired") else ""
+        whose = ", including those from mechanisms" if run.summary.values.get("retired") else ""
         yield f"{_INDENT}{losses.corrupted:>9,}  frames corrupted on links{whose}"
     if losses.recovered is not None:
         yield f"{_INDENT}{losses.recovered:>9,}  corrupted packets recovered by mechanisms"
@@ -107,7 +107,7 @@ def _at_most(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _number(value: float | None) -> str:
-    """Four digits at most."""
+    """Format with at most four digits."""
     return f"{value:,.0f}" if value is not None and 1e3 <= value < 1e7 else format_number(value)
 
 

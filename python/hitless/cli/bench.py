@@ -44,7 +44,7 @@ def bench(
     beside: str | None,
     json: bool,
 ) -> None:
-    """Measure some workloads, or all but the large ones when none is named."""
+    """Measure the named workloads; the default is all but the large ones."""
     names = [_known(work) for work in works] or [work for work in WORKS if work not in LARGE]
     if instructions:
         require_valgrind()

@@ -1,4 +1,4 @@
-"""`hitless bench`: arguments and help. The work is in the modules beside this one."""
+"""`hitless bench`: arguments and help. The work is done in other modules."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,16 +16,16 @@ def engine(
         list[str] | None,
         typer.Argument(
             metavar="[WORK]...",
-            help="A to F, W, fat-tree-128, fat-tree-1024, linkguardian, afq, deflection; when none is named all but "
+            help="A to F, W, fat-tree-128, fat-tree-1024, linkguardian, afq, deflection; the default is all but "
             "D, E and W, which take minutes.",
         ),
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Count instructions per transmission with valgrind (slow).")
     ] = False,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that each is run, in turn.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds; each runs every workload once.")] = 3,
     threads: Annotated[
-        int, typer.Option(min=1, max=1024, help="Run each on so many threads too, and compare the wall time.")
+        int, typer.Option(min=1, max=1024, help="Also run each on N threads, and compare the wall time.")
     ] = 1,
     beside: Annotated[
         str | None, typer.Option(metavar="CMD", help="Another program to run in each round; its CPU time is compared.")
@@ -33,7 +33,7 @@ def engine(
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Packet transmissions per CPU second: one packet, data or ACK, crossing one link counts one.
+    """Measure packet transmissions per CPU second; one packet, data or ACK, crossing one link counts as one.
 
     Examples:
 
@@ -50,7 +50,7 @@ def engine(
 @bench_app.command("switch")
 def bench_switch(
     discipline: Annotated[
-        str | None, typer.Argument(metavar="[DISCIPLINE]", help="Discipline or mechanism; all when none is named.")
+        str | None, typer.Argument(metavar="[DISCIPLINE]", help="Discipline or mechanism; all if omitted.")
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Count instructions per packet with valgrind (slow).")
@@ -58,7 +58,7 @@ def bench_switch(
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """What each queueing discipline and mechanism costs per packet, in one switch with 64 flows through one port.
+    """Measure the cost per packet of queueing disciplines and mechanisms, in a switch with 64 flows through one port.
 
     Examples:
 
@@ -73,11 +73,11 @@ def bench_switch(
 @bench_app.command("sweep")
 def measure_sweep(
     points: Annotated[int, typer.Option(min=10, help="Runs of the sweep, ten seeds at each loss rate.")] = 1000,
-    messages: Annotated[int, typer.Option(min=1, help="Messages of a run, 4 us each or so.")] = 10_000,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that it is measured.")] = 3,
+    messages: Annotated[int, typer.Option(min=1, help="Messages of a run, about 4 us each.")] = 10_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements.")] = 3,
     json: Json = False,
 ) -> None:
-    """What a sweep costs over the sum of its runs, in CPU time on one thread.
+    """Measure the overhead of a sweep over the sum of its runs, in CPU time on one thread.
 
     Examples:
 
@@ -103,15 +103,15 @@ def measure_sweep(
 @bench_app.command()
 def live(
     only: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Part of the name of what is measured; all if none.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Part of a device's name; all if omitted.")
     ] = None,
     trial: Annotated[float, typer.Option(min=0.1, help="Seconds of one trial with packets.")] = 1.0,
     tcp: Annotated[float, typer.Option(min=1.0, help="Seconds of TCP.")] = 5.0,
     json: Json = False,
 ) -> None:
-    """Throughput, packets per second, delay and loss between two network namespaces, beside the kernel's own bridge.
+    """Measure throughput, packet rate, delay and loss between two network namespaces, next to the kernel's bridge.
 
-    Needs the rights of root, and iperf3.
+    Needs root and iperf3.
 
     Examples:
 
@@ -125,19 +125,19 @@ def live(
 
 @bench_app.command("p4")
 def bench_p4(
-    program: Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="What p4c wrote for BMv2's v1model.")],
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="Output of p4c for BMv2's v1model.")],
     *,
     commands: P4Commands = None,
     p4info: P4Info = None,
     p4runtime: P4Runtime = None,
     packet: Annotated[
         str | None,
-        typer.Option(metavar="HEX", help="The packet that comes in.", show_default="UDP from 10.0.0.1 to 10.0.1.5"),
+        typer.Option(metavar="HEX", help="The input packet.", show_default="UDP from 10.0.0.1 to 10.0.1.5"),
     ] = None,
-    packets: Annotated[int, typer.Option(min=1, help="How many in each of five rounds.")] = 1_000_000,
+    packets: Annotated[int, typer.Option(min=1, help="Packets in each of five rounds.")] = 1_000_000,
     json: Json = False,
 ) -> None:
-    """Measure how many packets a P4 program takes in a CPU second: parser to deparser, without a network.
+    """Measure the packets per CPU second of a P4 program, from parser to deparser, without a network.
 
     Examples:
 

@@ -12,11 +12,11 @@ from hitless.bench_live.run import bench_live, chosen, require_all
 from hitless.terminal.console import print_json, print_note, stdout
 
 _SECONDS_PER_TRIAL = 16
-"""Trials of packets that a device takes: the flood, up to 14 of the search less those that succeed, and the rest."""
+"""Trials that a device takes: the flood, up to 14 of the search less those that succeed, and the rest."""
 
 
 def bench(only: Sequence[str], *, trial_s: float, tcp_s: float, json: bool) -> None:
-    """Measure, and show what was found."""
+    """Measure, and print the results."""
     wanted = chosen(only)
     require_all()
     estimate_s = (trial_s + 0.4) * _SECONDS_PER_TRIAL + tcp_s + 2

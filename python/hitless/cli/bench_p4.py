@@ -1,4 +1,4 @@
-"""`hitless bench p4`: how fast programs in P4 are."""
+"""`hitless bench p4`: the speed of P4 programs."""
 
 import json as encoding
 import statistics
@@ -16,7 +16,7 @@ _PACKET = "020000000101 020000000001 0800 4500001c00010000401165cb0a0000010a0001
 
 
 def bench(program: Path, entries: Entries, packet: str | None, *, packets: int, json: bool) -> None:
-    """Measure the program: the median of five rounds, each of ``packets`` packets."""
+    """Measure the program: the median of five rounds with ``packets`` packets each."""
     data, document = packet_bytes(_PACKET if packet is None else packet), read_program(program)
     commands, runtime = entries.files()
     with refusals(program):

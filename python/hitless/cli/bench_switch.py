@@ -1,4 +1,4 @@
-"""`hitless bench switch`: what disciplines and mechanisms cost per packet."""
+"""`hitless bench switch`: the cost per packet of disciplines and mechanisms."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from hitless.terminal.console import print_json, stderr, stdout
 
 
 def bench(discipline: str | None, *, seed: int, instructions: bool, json: bool) -> None:
-    """Measure one discipline and what it is compared with, or all when none is named."""
+    """Measure a discipline and its base, or all if none is named."""
     bases = dict(_native.bench_switch_disciplines())
     names = list(bases) if discipline is None else _with_base(discipline, bases)
     if instructions:

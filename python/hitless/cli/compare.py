@@ -1,4 +1,4 @@
-"""`hitless compare`: two scenarios with the same seeds, and what is told of them."""
+"""`hitless compare`: two scenarios with the same seeds, and the report on them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -21,11 +21,11 @@ from hitless.terminal.console import print_error, print_json, print_note, print_
 from hitless.whole_file import name_of
 
 _TOLD = 5
-"""Differences that sentences name; the table has all."""
+"""Maximum differences in the sentences; the table has all."""
 
 
 def compare(options: CompareOptions) -> int:
-    """Run both sides and tell; return the exit code."""
+    """Run both sides and report; return the exit code."""
     first, out, seed = options.first, options.out, options.seed
     asked = Asked(options.with_ or [], options.without or [], options.settings or [])
     stem = name_of(Path(first.stem))
@@ -65,7 +65,7 @@ def compare(options: CompareOptions) -> int:
 
 
 def _tell(execution: Execution[Measurement], done: int, asked: int) -> None:
-    """Say on stderr what may mislead, each once however many runs say it, and where the results are."""
+    """Print warnings on stderr, each once even if several runs repeat it, and the location of the results."""
     [result] = execution.results
     runs = [task.run for task in result.tasks if task.run is not None]
     for warning in dict.fromkeys(warning for run in runs for warning in run.summary.warnings):
@@ -73,7 +73,9 @@ def _tell(execution: Execution[Measurement], done: int, asked: int) -> None:
     for failure in result.failures:
         print_error(failure)
     if execution.interrupted:
-        print_note(f"interrupted: {done} of {asked} seeds are done on both sides; the same command goes on from there")
+        print_note(
+            f"interrupted: {done} of {asked} seeds are done on both sides; the same command continues from there"
+        )
     execution.tell_place()
 
 
@@ -99,7 +101,7 @@ def _document(folder: Path, sides: tuple[Side, Side], outcome: Outcome) -> dict[
 
 
 def show(sides: tuple[Side, Side], outcome: Outcome) -> None:
-    """Print the table and what follows from it."""
+    """Print the table and the conclusion."""
     if not outcome.compared:
         print_note("no seed is done on both sides: there is nothing to compare")
         return
@@ -119,7 +121,7 @@ def show(sides: tuple[Side, Side], outcome: Outcome) -> None:
 def _arrivals(outcome: Outcome) -> str:
     if outcome.different_flows:
         groups = ", ".join(outcome.different_flows)
-        return f"flows not the same on both sides in {groups}: pairs of runs then have less in common"
+        return f"flows differ between the sides in {groups}: pairs of runs have less in common"
     if outcome.different_starts:
         groups = ", ".join(outcome.different_starts)
         return f"the same flows on both sides (equal sizes and hosts), with other starts in {groups}"
@@ -127,7 +129,7 @@ def _arrivals(outcome: Outcome) -> str:
 
 
 def _line(*cells: str) -> str:
-    """A line of 80 columns."""
+    """Format a line of 80 columns."""
     name, a, b, estimate, interval, finding = cells
     return f"{name:<23}{a:>9}{b:>9}{estimate:>8}{interval:>15} {finding}".rstrip()
 
@@ -138,7 +140,7 @@ def _name(one: Compared) -> str:
 
 
 def _number(value: float) -> str:
-    """Three digits or so; more is within chance."""
+    """Format with about three digits; more would be noise."""
     if abs(value) >= 1_000:
         return f"{value:,.0f}"
     return f"{value:.3g}"
@@ -167,7 +169,7 @@ def _signed(value: float) -> str:
 
 
 def conclusion(sides: tuple[Side, Side], outcome: Outcome) -> Iterator[str]:
-    """What follows, in plain sentences."""
+    """Return the conclusion in plain sentences."""
     if not outcome.compared:
         return
     found = [one for one in outcome.compared if one.finding in {"higher", "lower"}]
@@ -180,7 +182,7 @@ def conclusion(sides: tuple[Side, Side], outcome: Outcome) -> Iterator[str]:
     if unmoved:
         yield f"Seeds change nothing in {unmoved} metrics: they are as far apart with each seed, and have no interval."
     if found:
-        yield f"{sides[1].label} beside {sides[0].label}: {_changes(found)}."
+        yield f"{sides[1].label} vs. {sides[0].label}: {_changes(found)}."
     else:
         yield f"No difference between the two is significant with {len(outcome.seeds)} seeds."
     if unsure:
@@ -189,7 +191,7 @@ def conclusion(sides: tuple[Side, Side], outcome: Outcome) -> Iterator[str]:
 
 
 def _changes(found: Sequence[Compared]) -> str:
-    """What is of the whole fabric first, then of all sizes; at most five."""
+    """Return up to five changes: first metrics of the whole fabric, then of all sizes."""
     ranked = sorted(found, key=_rank)
     more = f"; and {len(found) - _TOLD} more in the table" if len(found) > _TOLD else ""
     return "; ".join(_change(one) for one in ranked[:_TOLD]) + more

@@ -11,11 +11,11 @@ from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, Out, Seed, takes
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """What `hitless compare` runs, and how."""
+    """Options of `hitless compare`."""
 
     first: Annotated[Path, typer.Argument(metavar="A", help="A scenario file; - for standard input.", allow_dash=True)]
     second: Annotated[
-        Path | None, typer.Argument(metavar="[B]", help="Another one; left out with --with, --without or --set.")
+        Path | None, typer.Argument(metavar="[B]", help="Another one; omit it with --with, --without or --set.")
     ] = None
     with_: Annotated[
         list[str] | None,
@@ -26,10 +26,10 @@ class CompareOptions:
     )
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="A setting of B, as flows.bulk.load=0.8; may be repeated."),
+        typer.Option("--set", metavar="PATH=VALUE", help="A setting of B, as flows.bulk.load=0.8; repeatable."),
     ] = None
     mechanism: Mechanisms = None
-    seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many pairs of runs.")] = 10
+    seeds: Annotated[int, typer.Option(min=1, max=10_000, help="Number of pairs of runs.")] = 10
     seed: Seed = 1
     out: Out = None
     json: Json = False
@@ -39,7 +39,7 @@ class CompareOptions:
 
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> int:
-    """Run two scenarios with the same seeds, and say which differences are more than chance.
+    """Run two scenarios with the same seeds, and report the significant differences.
 
     Examples:
 
@@ -50,10 +50,10 @@ def compare(options: CompareOptions) -> int:
       hitless compare mine.toml --set switch.ecn.threshold='20 packets'
       hitless compare a.toml b.toml --seeds 30 --json
 
-    A mechanism comes with its defaults; one of links goes onto the links that
-    corrupt frames, or that fail. With both --without X and --with Y, A has X
-    and B has Y. Ctrl-C keeps what is done, and the same command goes on from
-    there.
+    A mechanism comes with its defaults; a mechanism for links goes onto the links
+    that corrupt frames, or that fail. With both --without X and --with Y, A has
+    X and B has Y. Ctrl-C keeps finished runs, and the same command continues
+    from there.
     """
     from hitless.cli import compare as command
     from hitless.prototype.kinds import load

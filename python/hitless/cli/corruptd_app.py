@@ -17,7 +17,7 @@ ConfigFile = Annotated[
 @corruptd_app.command("run")
 def run_corruptd(
     file: ConfigFile,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report the actions.")] = False,
     verbose: Verbose = False,
 ) -> None:
     """Run the daemon until SIGTERM or Ctrl-C; protection then stays as it is. SIGHUP reads FILE again.
@@ -49,12 +49,12 @@ def check_corruptd(file: ConfigFile) -> None:
     for warning in config.warnings():
         print_note(f"warning: {file}: {warning}")
     links = f"{len(config.watch)} links watched, {len(config.guard)} guarded"
-    print_note(f"{file}: sound; {links}; what is above is its effective configuration")
+    print_note(f"{file}: sound; {links}; effective configuration above")
 
 
 @corruptd_app.command("example")
 def corruptd_example() -> None:
-    """Print a configuration to begin with."""
+    """Print an example configuration."""
     from hitless.corruptd.config import EXAMPLE
     from hitless.terminal.console import print_text
 

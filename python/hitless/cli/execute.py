@@ -19,17 +19,17 @@ from hitless.terminal.progress import ProgressDisplay
 
 
 class ResultSource(Protocol[RowType]):
-    """Runs that give results: a study, or a campaign of exhibits."""
+    """Source of results: a study, or a campaign of exhibits."""
 
     @property
     def interrupted(self) -> bool:
-        """Was it stopped before its end?"""
+        """Was it stopped early?"""
 
     def results(self, look: Callable[[Sequence[Task]], None]) -> Iterator[Result[RowType]]:
         """Run everything; yield each result when it is complete. ``look`` is called often meanwhile."""
 
     def stop(self) -> None:
-        """End early, with the results as far as the runs came."""
+        """Stop early, with partial results."""
 
 
 class Renderer(Protocol[RowType]):
@@ -50,26 +50,26 @@ class Execution(Generic[RowType]):
     results: Sequence[Result[RowType]]
     interrupted: bool
     wall_s: float
-    """From its beginning to its end."""
+    """Wall time from start to end."""
 
     @property
     def report(self) -> Path:
-        """The page to open."""
+        """Page to open."""
         return self.folder.path / "report.html"
 
     @property
     def exit_code(self) -> int:
-        """0 done, 1 a run failed or the results could not be written, 130 interrupted."""
+        """0: done; 1: a run failed or the results could not be written; 130: interrupted."""
         if self.interrupted:
             return EXIT_INTERRUPTED
         return 1 if self.folder.trouble or any(result.failures for result in self.results) else 0
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON document of the results."""
+        """Return the JSON document of the results."""
         return {"exhibits": [result.as_json() for result in self.results]}
 
     def tell(self, *, interrupted: str = "partial results are kept") -> None:
-        """Say on stderr what went wrong or may mislead, and where the results are; ``interrupted``, where it was."""
+        """Print errors, warnings and the location of the results on stderr; ``interrupted`` is the interrupt's text."""
         for result in self.results:
             for warning in result.warnings:
                 print_note(f"warning: {warning}")
@@ -80,7 +80,7 @@ class Execution(Generic[RowType]):
         self.tell_place()
 
     def tell_place(self) -> None:
-        """Print the folder of the results, or why they are missing, and release its lock."""
+        """Print the folder of the results, or the reason why they are missing, and release its lock."""
         if self.folder.failure is not None:
             print_error(self.folder.failure)
         self.folder.close()
@@ -97,7 +97,7 @@ def execute(
 ) -> Execution[RowType]:
     """Run with progress on stderr and write everything; ``more`` goes into the manifest.
 
-    The folder is made when an interrupt is already one that keeps what is done.
+    The folder is made after the interrupt handler is installed.
     """
     began_s = time.monotonic()
     results: list[Result[RowType]] = []
@@ -121,7 +121,7 @@ def execute(
 
 
 def _raise_refusals(result: Result[RowType]) -> None:
-    """Raise what the system refused while a run wrote its rows."""
+    """Raise errors of the system from writing a run's rows."""
     for failure in result.failures:
         if isinstance(failure.__cause__, OSError):
             raise failure.__cause__
@@ -129,7 +129,7 @@ def _raise_refusals(result: Result[RowType]) -> None:
 
 def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest: dict[str, Any]) -> None:
     folder, document = execution.folder, execution.as_json()
-    # What is there of an earlier run is replaced file by file: without a manifest it is not complete.
+    # Files of an earlier run are replaced one by one: without a manifest, the folder is incomplete.
     (folder.path / "manifest.json").unlink(missing_ok=True)
     folder.write_json("summary.json", document)
     rows = [

@@ -34,22 +34,22 @@ _WATCH_EVERY_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a trace comes from: a file, or a topology, a seed and a hazard."""
+    """Source of a trace: a file, or a topology, a seed and a hazard."""
 
     topology: str | None
     trace: Path | None
     seed: int
     hazard: Mapping[str, Any]
-    """Fields of `Hazard` that were given."""
+    """Fields of `Hazard` set by the user."""
 
     def load(self) -> Trace:
-        """The trace."""
+        """Return the trace."""
         if self.trace is None:
             return Trace.generate(topology_of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
         if self.hazard:
             given = ", ".join(f"--{name.replace('_', '-')}" for name in self.hazard)
-            what = f"{given} tells how to draw failures, and --trace has them already"
-            raise BadInput(what, where=str(self.trace), hint=f"leave out --trace or {given}")
+            what = f"{given} is for drawing failures, but --trace already has them"
+            raise BadInput(what, where=str(self.trace), hint=f"omit --trace or {given}")
         return Trace.read(self.trace, topology_of(self.topology) if self.topology else None)
 
 
@@ -122,7 +122,7 @@ def _write_year(folder: ResultsFolder, rows: pl.DataFrame, finished: Finished, f
 
 
 def _facts(finished: Finished, window: statistics.Window) -> dict[str, Any]:
-    """What a year comes to, as a row of `compare` says it."""
+    """Return the summary of a year, in the format of a row in `compare`."""
     return {
         "failures": finished.failures,
         "failures_of_links_that_were_down": finished.skipped,
@@ -148,7 +148,7 @@ class _Watched:
 
 
 def _run_watched(year: Year, name: str) -> Finished | None:
-    """Run a year on a thread of its own, with progress here; None when it was interrupted."""
+    """Run a year on another thread, with progress here; None if it was interrupted."""
     outcome: list[Finished] = []
     failure: list[Exception] = []
 
@@ -174,7 +174,7 @@ def _run_watched(year: Year, name: str) -> Finished | None:
 
 @dataclass(frozen=True, slots=True)
 class Years:
-    """Seeded years to compare policies in."""
+    """Seeded years for comparing policies."""
 
     count: int
     seed: int
@@ -186,7 +186,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
     _check_policies(comparison.policies)
     _check_capacities(comparison.capacities)
     _check_deployment(comparison.deployment, comparison.policies)
-    # Most of what can be wrong shows in the first year: the folder is made after it.
+    # Most errors appear in the first year, so the folder is made after it.
     comparison.trace(years.seed)
     with ResultsFolder("fleet-compare", out) as folder:
         points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
@@ -196,7 +196,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
 
 
 def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
-    """Run all years on a pool, with progress; whether they were interrupted."""
+    """Run all years on a pool, with progress; return whether they were interrupted."""
     pool = Pool(jobs)
     interrupted = threading.Event()
 
@@ -213,7 +213,7 @@ def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
 def _finish(
     folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, interrupted: bool
 ) -> int:
-    """Write and print what is done, however much that is."""
+    """Write and print the finished part."""
     failures = [task.failure for task in tasks if task.failure is not None]
     for failure in _distinct(failures):
         print_error(failure)
@@ -242,14 +242,14 @@ def _distinct(failures: Sequence[HitlessError]) -> list[HitlessError]:
 
 
 def _gathered(tasks: Sequence[Task], name: str) -> pl.DataFrame | None:
-    """A table of all years, with the seed of each; None where no year has it."""
+    """Return a table of all years, with their seeds; None if every year lacks it."""
     runs = [(task.seed, task.run) for task in tasks if task.run is not None and name in task.run.tables]
     frames = [run.table(name).with_columns(seed=pl.lit(seed, dtype=pl.Int64)) for seed, run in runs]
     return pl.concat(frames) if frames else None
 
 
 def _summary(years: pl.DataFrame | None, comparison: Comparison) -> list[dict[str, Any]]:
-    """One row for each capacity and policy; ratios are to the first policy, year by year."""
+    """Return one row for each capacity and policy; ratios are relative to the first policy, year by year."""
     if years is None:
         return []
     first = comparison.policies[0]
@@ -293,7 +293,7 @@ _NAMES: tuple[_Column, ...] = (
 
 
 def _print_summary(rows: Sequence[Mapping[str, Any]], years: int) -> None:
-    """Two tables, since all columns in one would not fit into 80 characters."""
+    """Print two tables, since a single one would exceed 80 characters."""
     first = rows[0]["policy"] if rows else ""
     penalties: tuple[_Column, ...] = (
         ("effective penalty", lambda row: f"{row['mean_effective_penalty']:.3g}"),
@@ -306,7 +306,7 @@ def _print_summary(rows: Sequence[Mapping[str, Any]], years: int) -> None:
         ("least pod, Gb/s", lambda row: format_number(row["least_pod_capacity_gbps"])),
     )
     _print_columns(f"Penalties: medians of {years} years, ratios to {first}", penalties, rows)
-    _print_columns(f"Links: medians of {years} years, and the least of all", links, rows)
+    _print_columns(f"Links: medians of {years} years, and the minimum of all", links, rows)
 
 
 def _print_columns(title: str, columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -332,7 +332,9 @@ def _check_policies(names: Sequence[str]) -> None:
         hint = f"it is {', '.join(policies())}"
         raise BadInput(f"there is no policy {unknown[0]!r}", where="--policy", hint=hint)
     if len(set(names)) != len(names):
-        raise BadInput("a policy is named twice", where="--policy", hint="each once; the first is compared with")
+        raise BadInput(
+            "a policy is given twice", where="--policy", hint="give each once; others are compared with the first"
+        )
 
 
 def _check_capacities(capacities: Sequence[float]) -> None:
@@ -343,9 +345,9 @@ def _check_capacities(capacities: Sequence[float]) -> None:
 
 def _check_deployment(deployment: float, names: Sequence[str]) -> None:
     if deployment < 1 and not any(protects(name) for name in names):
-        what = f"a deployment of {deployment:g} changes nothing: there is no LinkGuardian in {', '.join(names)}"
+        what = f"a deployment of {deployment:g} has no effect: there is no LinkGuardian in {', '.join(names)}"
         having = ", ".join(name for name in policies() if protects(name))
-        raise BadInput(what, where="--deployment", hint=f"leave it out, or choose a policy of {having}")
+        raise BadInput(what, where="--deployment", hint=f"omit it, or choose a policy from {having}")
 
 
 def _write(path: Path, text: str) -> None:
@@ -373,7 +375,7 @@ _FACTS = {
     "max_lg_ports_per_pipe": "protected ports in a pipe, most",
     "wall_s": "took, s",
 }
-"""How people are shown facts whose keys in `--json` do not say it well."""
+"""Labels for people, where the keys in `--json` are unclear."""
 
 
 def _print_facts(title: str, facts: Mapping[str, Any], *, json: bool) -> None:

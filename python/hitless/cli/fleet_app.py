@@ -1,4 +1,4 @@
-"""The arguments and help of `hitless fleet`. The work is in `hitless.cli.fleet`, loaded when it is needed."""
+"""Arguments and help of `hitless fleet`. The work is in `hitless.cli.fleet`, which is imported lazily."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ import typer
 from hitless.cli.options import Json, Out, Seed
 
 fleet_app = typer.Typer(
-    no_args_is_help=True, help="Follow a datacenter's corrupting links for years: taken down, protected, repaired."
+    no_args_is_help=True, help="Simulate a datacenter's corrupting links for years: taken down, protected, repaired."
 )
 
 _TOPOLOGY_HELP = (
@@ -31,13 +31,16 @@ Mttf = Annotated[
     typer.Option("--mttf-hours", help="Mean time between the failures of a link.", show_default="10000"),
 ]
 Shape = Annotated[
-    float | None, typer.Option("--weibull-shape", help="Above 1 links age; 1 is the paper's.", show_default="1")
+    float | None,
+    typer.Option(
+        "--weibull-shape", help="Weibull shape; above 1 the hazard rises with age (paper: 1).", show_default="1"
+    ),
 ]
 Hours = Annotated[int | None, typer.Option("--hours", min=1, help="Length of a drawn trace.", show_default="9000")]
 
 
 def _given(**options: float | None) -> dict[str, Any]:
-    """The options that were given."""
+    """Return the options set by the user."""
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -50,7 +53,8 @@ def run(
     capacity: Capacity = 0.75,
     trace: TraceFile = None,
     repairs: Annotated[
-        Path | None, typer.Option(help="Repairs to replay, as a run writes them.", show_default="drawn by --seed")
+        Path | None,
+        typer.Option(help="Repairs to replay, in the format of a run's repairs.tsv.", show_default="drawn by --seed"),
     ] = None,
     deployment: Deployment = 1.0,
     mttf_hours: Mttf = None,
@@ -68,14 +72,14 @@ def run(
       hitless fleet run -p corropt -t fabric:pods=20 --seed 7 --json
       hitless fleet run -p corropt --trace trace.json --repairs results/year/repairs.tsv
 
-    Policies: none; disable (every corrupting link is taken down); corropt (only
-    where capacity allows); lg (LinkGuardian protects it); lg+corropt (both);
+    Policies: none; disable (take down every corrupting link); corropt (only if
+    capacity allows); lg (protect it with LinkGuardian); lg+corropt (both);
     lg+drain (ours: both, worst links first).
 
-    The penalty is the sum of the loss rates of all links that corrupt frames
-    and are up; the effective penalty counts a protected link with the loss that
-    LinkGuardian leaves. The folder holds report.html, series.tsv (the published
-    simulator's columns), the same as Parquet, and repairs.tsv.
+    The penalty is the sum of the loss rates of all links that are up and corrupt
+    frames; the effective penalty counts a protected link with its residual loss
+    rate. The folder holds report.html, series.tsv (the published simulator's
+    columns), the same as Parquet, and repairs.tsv.
     """
     from hitless.cli import fleet as command
 
@@ -112,13 +116,11 @@ def trace(
 def compare(
     policies: Annotated[
         list[str] | None,
-        typer.Option("--policy", "-p", help="May be given again; the first is what others are compared with."),
+        typer.Option("--policy", "-p", help="Repeatable; others are compared with the first."),
     ] = None,
-    capacities: Annotated[
-        list[float] | None, typer.Option("--capacity", min=0.0, max=1.0, help="May be given again.")
-    ] = None,
+    capacities: Annotated[list[float] | None, typer.Option("--capacity", min=0.0, max=1.0, help="Repeatable.")] = None,
     topology: Annotated[str, typer.Option("--topology", "-t", help=_TOPOLOGY_HELP)] = "fabric",
-    years: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many seeded years.")] = 20,
+    years: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of seeded years.")] = 20,
     deployment: Deployment = 1.0,
     mttf_hours: Mttf = None,
     weibull_shape: Shape = None,
@@ -127,7 +129,7 @@ def compare(
     out: Out = None,
     json: Json = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Years at a time.", show_default="one a core")
+        int | None, typer.Option("--jobs", "-j", min=1, help="Years in parallel.", show_default="one per core")
     ] = None,
 ) -> None:
     """Run policies over the same seeded years, and compare their penalties.
@@ -137,8 +139,7 @@ def compare(
       hitless fleet compare -p lg+corropt -p lg+drain --capacity 0.75
       hitless fleet compare -p corropt -p lg+corropt --capacity 0.5 --capacity 0.75 --years 100 --json
 
-    Results do not depend on the number of cores. Ctrl-C keeps the years that
-    are done.
+    Results do not depend on the number of cores. Ctrl-C keeps finished years.
     """
     from hitless.cli import fleet as command
     from hitless.fleet import Comparison, Hazard

@@ -1,4 +1,4 @@
-"""What a year of a fleet comes to, in sentences and as a report."""
+"""The summary of a fleet's year, in sentences and as a report."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,8 +12,8 @@ from hitless.runs.result import Measurement, Result
 
 PENALTY = (
     "Penalty: the sum of the loss rates of all links that corrupt frames and are up. "
-    "Effective: a link that LinkGuardian protects counts with the loss that it leaves. "
-    "1e-3 is one link that loses every thousandth frame, unprotected."
+    "Effective: a protected link counts with its residual loss rate. "
+    "1e-3 is one unprotected link that loses every thousandth frame."
 )
 _DAY_S = 86_400
 _DRAWN = (
@@ -26,7 +26,7 @@ _UNITS = {"mean_penalty": "sum of loss rates", "mean_effective_penalty": "sum of
 
 
 def report(facts: Mapping[str, Any], states: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
-    """The page of one year: its numbers, and how they went from day to day."""
+    """Return the page of one year: its numbers, and their development from day to day."""
     result: Result[Measurement] = Result(f"fleet/{facts['policy']}", PENALTY, int(facts["seed"]), complete=True)
     result.rows = list(_rows(facts))
     result.plots = list(_plots(str(facts["policy"]), states))
@@ -42,7 +42,7 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[Measurement]:
 
 
 def _plots(policy: str, states: pl.DataFrame) -> Iterator[Plot]:
-    """The state at the end of each day: a year has far more of them than a plot has pixels."""
+    """Plot the state at the end of each day: a year has far more states than a plot has pixels."""
     times = states["time"].to_numpy()
     ends = np.arange(int(times[0]) + _DAY_S, int(times[-1]) + _DAY_S, _DAY_S)
     at = np.searchsorted(times, ends, side="right") - 1

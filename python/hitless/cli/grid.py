@@ -1,4 +1,4 @@
-"""Words on the left and numbers on the right, at any width: no cell breaks within a word, and no column is lost."""
+"""Tables with words on the left and numbers on the right, at any width: words stay whole, and columns stay visible."""
 
 import textwrap
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from hitless.terminal.console import stdout
 _GAP = 2
 _INDENT = 2
 _NARROW = 70
-"""Columns of a terminal below which one blank stands between numbers."""
+"""Width of the terminal below which a single blank separates numbers."""
 _FEWEST = 20
-"""Characters that words need beside numbers; where there are fewer, they stand above them."""
+"""Minimum characters for words next to numbers; with less space, the words go above them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,19 @@ class Line:
     style: str = ""
     last_style: str = ""
     is_last_left: bool = False
-    """Is the last cell a word, such as a verdict, and no number?"""
+    """Is the last cell a word, such as a verdict, instead of a number?"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Margins:
-    """Characters: up to the first number, and between numbers."""
+    """Characters before the first number, and between numbers."""
 
     left: int
     gap: int
 
 
 def print_grid(header: Sequence[str], lines: Sequence[Line]) -> None:
-    """Print the lines; the header's words break into two lines where the numbers below are narrow."""
+    """Print the lines; words of the header wrap into two lines above narrow numbers."""
     gap = _GAP if stdout.width >= _NARROW else 1
     widths = _widths(header, lines)
     room = stdout.width - sum(widths) - gap * len(widths) - _INDENT
@@ -71,7 +71,7 @@ def _drawn(line: Line, widths: Sequence[int], margins: _Margins, *, is_above: bo
 
 
 def _widths(header: Sequence[str], lines: Sequence[Line]) -> list[int]:
-    """Of each column: its longest cell, and the longest word of its header."""
+    """Return the width of each column: its longest cell, and the longest word of its header."""
     columns = list(zip(*(line.cells for line in lines if line.cells), strict=True)) or [()] * len(header)
     return [
         max([len(cell) for cell in column] + [len(word) for word in name.split()])

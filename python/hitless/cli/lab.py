@@ -1,4 +1,4 @@
-"""`hitless lab`: starting a lab, and what is said of it."""
+"""`hitless lab`: starting a lab, and its messages."""
 
 import re
 import signal
@@ -63,7 +63,7 @@ def up(options: UpOptions) -> int:
     if options.foreground:
         return _in_foreground(launch, plan, json=options.json)
     ready = client.start(launch, print_note)
-    # It is up: Ctrl-C could not undo that any more, and would only leave unsaid what is to be done with it.
+    # It is up: Ctrl-C could not undo that any more, and would only suppress the instructions.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if options.json:
         print_json({"name": plan.name, **ready})
@@ -126,12 +126,12 @@ def _hosts(plan: LabPlan, ready: dict[str, Any]) -> Table:
 
 
 def _range(names: Sequence[str]) -> str:
-    """Neighbours that are alike in one line: "h0 .. h319"."""
+    """Format equal neighbours as one line: "h0 .. h319"."""
     return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
 
 
 def _self_test_lines(status: Mapping[str, Any]) -> Iterator[str]:
-    """What was measured before the lab came up, beside what its scenario asks for."""
+    """Return the self-test's results, next to the scenario's requirements."""
     found = status.get("self_test")
     if found is not None:
         late = found["wake_up"]
@@ -152,7 +152,7 @@ def _next_steps(plan: LabPlan) -> str:
 
 
 def execute(name: str | None, host: str, command: list[str]) -> None:
-    """Become a program in a host."""
+    """Replace this process by a program in a host."""
     command = command[1:] if command[:1] == ["--"] else command
     if not command:
         raise BadInput("which program?", hint=f"hitless lab exec {host} -- ping -c 3 ADDRESS")
@@ -160,14 +160,14 @@ def execute(name: str | None, host: str, command: list[str]) -> None:
 
 
 def ask(name: str | None, command: type[control.LinkRequest], **values: Any) -> None:
-    """Have a lab do something to a link, and say what. Raises `BadInput` for values that no lab could mean."""
+    """Send a command for a link to a lab, and report the result. Raises `BadInput` for invalid values."""
     request = control.made(command, values)
     client.ask(name, request)
     print_note(f"{request.command} {request.link}: done")
 
 
 def down(name: str | None, *, every: bool, json: bool) -> int:
-    """End labs; return the exit code."""
+    """Stop labs; return the exit code."""
     if every and name is not None:
         raise BadInput("--name and --all exclude each other")
     if name is not None and re.fullmatch(NAME_PATTERN, name) and client.has_leftovers(name):
@@ -181,13 +181,13 @@ def down(name: str | None, *, every: bool, json: bool) -> int:
 
 def _clear_leftovers(name: str) -> None:
     last_words = client.clear_leftovers(name)
-    print_note(f"the lab {name} was down already; what it left is removed")
+    print_note(f"the lab {name} was already down; its remains are removed")
     if last_words:
         print_note(last_words)
 
 
 def _try_end(name: str, *, json: bool) -> int:
-    """End one lab; another that is up must not wait for it."""
+    """Stop a lab without raising, so that others can be stopped, too."""
     try:
         return _end(name, json=json)
     except HitlessError as fault:
@@ -199,7 +199,7 @@ def _end(name: str, *, json: bool) -> int:
     strict = registry.require(registry.Place(name)).is_strict
     ended = client.end(name)
     if ended.result is None:
-        print_note(f"the lab {name} had no results to give; what it left is removed")
+        print_note(f"the lab {name} left no results; its remains are removed")
         if ended.last_words:
             print_note(ended.last_words)
         return 0
@@ -211,8 +211,8 @@ def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
         print_json({"name": name, "misses": result.misses, **result.values})
     values = result.values
     print_note(
-        f"the lab {name} is down, and nothing of it is left: it was up for {values['elapsed_s']:.0f} s, "
-        f"{values['frames_entered']} frames entered it, {values['frames_left']} left it"
+        f"the lab {name} is down and removed: it was up for {values['elapsed_s']:.0f} s, "
+        f"{values['frames_entered']} frames in, {values['frames_left']} out"
     )
     return warn(result, strict=strict)
 
@@ -226,15 +226,15 @@ def show_replay(file: Path, *, other: Path | None, mechanisms: Sequence[Path], j
     else:
         print_text(f"{found.arrivals} frames, {found.commands} commands, {found.equal_decisions} equal decisions")
     if not found.is_complete:
-        print_note("warning: the recording has no end: the lab was killed, or its disk did not keep up")
+        print_note("warning: the recording is truncated: the lab was killed, or its disk did not keep up")
     if found.divergence is None:
         return 0
-    print_note(f"the replay decided otherwise {found.divergence}")
+    print_note(f"the replay differs {found.divergence}")
     return 1
 
 
 def show_list(*, json: bool) -> None:
-    """Every lab."""
+    """List every lab."""
     labs = client.listed()
     if json:
         print_json([{**each.record.model_dump(), "is_up": each.is_up} for each in labs])

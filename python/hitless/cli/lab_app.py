@@ -13,35 +13,35 @@ lab_app = typer.Typer(
     help="Run real programs over a scenario: its hosts as network namespaces (docs/how-to/labs.md).",
 )
 
-Name = Annotated[str | None, typer.Option("--name", "-n", help="Which lab; not needed when one is up.")]
-Link = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in that direction, "sw1<->sw2" in both.')]
+Name = Annotated[str | None, typer.Option("--name", "-n", help="Name of the lab; optional if only one is up.")]
+Link = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in this direction, "sw1<->sw2" in both.')]
 
 
 @dataclass(frozen=True, slots=True)
 class UpOptions:
-    """How a lab is brought up."""
+    """Options for starting a lab."""
 
     scenario: Annotated[
         Path, typer.Argument(metavar="SCENARIO", help="A scenario file; - for standard input.", allow_dash=True)
     ]
     name: Annotated[
-        str | None, typer.Option("--name", "-n", help="What to call the lab.", show_default="the scenario's name")
+        str | None, typer.Option("--name", "-n", help="Name of the lab.", show_default="the scenario's name")
     ] = None
     foreground: Annotated[
         bool, typer.Option("--foreground", "-f", help="Stay in the foreground; Ctrl-C ends the lab.")
     ] = False
-    strict: Annotated[bool, typer.Option("--strict", help="Its end exits with 1 when a deadline was missed.")] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a deadline was missed.")] = False
     record: Annotated[
         Path | None,
-        typer.Option(help="Keep frames, commands and decisions here, for hitless lab replay.", show_default=False),
+        typer.Option(help="File to record frames, commands and decisions for hitless lab replay.", show_default=False),
     ] = None
     mode: Annotated[
         Literal["auto", "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic"],
-        typer.Option(help="How frames cross to the kernel."),
+        typer.Option(help="Path of frames to the kernel."),
     ] = "packet"
-    slack_us: Annotated[float, typer.Option(min=1.0, max=1e6, help="How late a departure may be, in microseconds.")] = (
-        1_000.0
-    )
+    slack_us: Annotated[
+        float, typer.Option(min=1.0, max=1e6, help="Maximum lateness of a departure in microseconds.")
+    ] = 1_000.0
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Run before all other programs of this machine (SCHED_RR).")
     ] = False
@@ -52,11 +52,11 @@ class UpOptions:
     mechanism: Mechanisms = None
     scale_rates: Annotated[
         float | None,
-        typer.Option(min=1e-9, max=1.0, metavar="FACTOR", help="All links this much slower, such as 0.01."),
+        typer.Option(min=1e-9, max=1.0, metavar="FACTOR", help="Multiply the rates of all links, such as by 0.01."),
     ] = None
-    ipv6: Annotated[bool, typer.Option("--ipv6", help="Give hosts addresses of IPv6 too: fd00::1, ...")] = False
+    ipv6: Annotated[bool, typer.Option("--ipv6", help="Also give hosts IPv6 addresses: fd00::1, ...")] = False
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Leave results here at the end.", show_default=False)
+        Path | None, typer.Option(metavar="FOLDER", help="Folder for results at the end.", show_default=False)
     ] = None
     json: Json = False
 
@@ -73,9 +73,9 @@ def up(options: UpOptions) -> int:
       hitless lab down
 
     A rate that this machine cannot forward is refused; --scale-rates makes all
-    links slower. The lab starts no flows: programs do, in its hosts. Their
-    addresses are 10.0.0.1, 10.0.0.2, ... in the order of the scenario, and
-    inside the hosts their names work too.
+    links slower. The lab does not start flows: programs in its hosts do. The
+    hosts' addresses are 10.0.0.1, 10.0.0.2, ... in the scenario's order, and
+    their names work inside the hosts.
     """
     from hitless.cli import lab
 
@@ -105,11 +105,11 @@ def execute(
 @lab_app.command()
 def status(
     name: Name = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Until Ctrl-C, again and again.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Links, hosts and counters with nothing but zeros too.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Repeat until Ctrl-C.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Include links, hosts and counters that are all zero.")] = False,
     json: Json = False,
 ) -> None:
-    """Rates, queues and states of links (failed, losing, protected), what mechanisms did, drops, missed deadlines.
+    """Show rates, queues and states of links (failed, losing, protected), mechanisms, drops, missed deadlines.
 
     Examples:
 
@@ -123,7 +123,7 @@ def status(
 
 @lab_app.command()
 def fail(link: Link, name: Name = None) -> None:
-    """Cut a link, both ways: what is on it is lost, and its ends find out as the scenario's table recovery says."""
+    """Cut a link in both directions, losing frames in flight; the ends detect it as set in [recovery]."""
     from hitless.cli import lab
     from hitless.lab.control import Fail
 
@@ -139,20 +139,23 @@ def repair(link: Link, name: Name = None) -> None:
     lab.ask(name, Repair, link=link)
 
 
-# A rate below zero is no option: it is to be refused as a rate.
+# A negative rate must be refused as a rate, not parsed as an option.
 @lab_app.command(context_settings={"ignore_unknown_options": True})
 def corrupt(
     link: Link,
-    rate: Annotated[float, typer.Argument(min=0.0, max=1.0, help="Share of frames, such as 1e-3; 0 for none.")],
+    rate: Annotated[float, typer.Argument(min=0.0, max=1.0, help="Share of frames, such as 1e-3; 0 stops the loss.")],
     name: Name = None,
     mean_burst: Annotated[
         float | None,
         typer.Option(
-            min=1.0, max=1e12, metavar="FRAMES", help="Frames lost in a row, on average; left out: each by itself."
+            min=1.0,
+            max=1e12,
+            metavar="FRAMES",
+            help="Mean number of frames lost in a row; default: independent losses.",
         ),
     ] = None,
 ) -> None:
-    """Make a link lose frames at random, each with the same probability or in bursts (Gilbert and Elliott).
+    """Make a link lose frames at random, independently or in bursts (Gilbert and Elliott).
 
     Examples:
 
@@ -172,7 +175,7 @@ def protect(
     copies: Annotated[int, typer.Option(min=1, max=16, help="Copies sent of each lost frame.")] = 1,
     mode: Order = "blocking",
 ) -> None:
-    """Switch LinkGuardian on at both ends of a link that the scenario configures it for."""
+    """Switch LinkGuardian on at both ends of a link; the scenario must configure it there."""
     from hitless.cli import lab
     from hitless.lab.control import Protect
 
@@ -194,7 +197,7 @@ def down(
     every: Annotated[bool, typer.Option("--all", help="Every lab.")] = False,
     json: Json = False,
 ) -> None:
-    """End a lab: its programs, its process, its namespaces and links. Also what a killed one has left."""
+    """Stop a lab: its programs, its process, its namespaces and links. Also clean up after a killed lab."""
     from hitless.cli import lab
 
     raise typer.Exit(lab.down(name, every=every, json=json))
@@ -202,20 +205,20 @@ def down(
 
 @lab_app.command()
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What hitless lab up --record has kept.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording by hitless lab up --record.")],
     other: Annotated[
         Path | None,
         typer.Option(
             "--with",
             metavar="SCENARIO",
-            help="Its switches get the frames, and what becomes of packets is compared, not how.",
-            show_default="that of the recording",
+            help="Another scenario for the recorded frames; only the fate of packets is compared.",
+            show_default="the recording's",
         ),
     ] = None,
     mechanism: Mechanisms = None,
     json: Json = False,
 ) -> None:
-    """Repeat a recorded lab in simulation, and compare every decision of its switches: 1 when one differs.
+    """Repeat a recorded lab in simulation, and compare every decision of its switches; exit with 1 if one differs.
 
     Examples:
 
@@ -230,7 +233,7 @@ def replay(
 
 @lab_app.command("list")
 def show_list(json: Json = False) -> None:
-    """The labs that are up, and those whose process is gone."""
+    """List the labs that are up, and those with a dead process."""
     from hitless.cli import lab
 
     lab.show_list(json=json)

@@ -1,4 +1,4 @@
-"""`hitless lab status`: live counters, once or again and again."""
+"""`hitless lab status`: live counters, once or repeatedly."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -16,13 +16,13 @@ from hitless.terminal.console import print_json, print_note, stdout
 
 _PERIOD_S = 0.5
 _OVERHEAD_BYTES = 24
-"""What a frame costs on the wire beyond the bytes that are counted: check sequence, preamble and gap."""
+"""Overhead of a frame on the wire that is not counted: check sequence, preamble and gap."""
 
 Values = Mapping[str, Any]
 
 
 def show(name: str | None, *, watch: bool, every: bool, json: bool) -> None:
-    """Print the status, with rates of half a second, or keep printing it until Ctrl-C or the end of the lab."""
+    """Print the status, with rates over half a second, once or until Ctrl-C or the end of the lab."""
     record = client.living(name)
     name = record.plan.name
     rates = {link: plan.rate_bps for plan in record.plan.links for link in (plan.name, plan.reverse)}
@@ -51,7 +51,7 @@ def _later(name: str | None) -> Values:
 
 
 def view(status: Values, before: Values, rates_bps: Mapping[str, int], *, every: bool) -> RenderableType:
-    """Tables for a terminal; rates are those since ``before``. What has only zeros is there with ``every``."""
+    """Return tables for a terminal; rates are relative to ``before``. Rows of zeros need ``every``."""
     shown = status if every else _without_zeros(status)
     parts: list[RenderableType] = [_headline(status)]
     tables = (
@@ -69,7 +69,7 @@ def view(status: Values, before: Values, rates_bps: Mapping[str, int], *, every:
 
 
 def _without_zeros(status: Values) -> Values:
-    """Only links and hosts that a frame has crossed, or that something is the matter with."""
+    """Return only links and hosts with traffic or a special state."""
     states = status.get("states", {})
     links = [link for link in status["links"] if link["frames_sent"] or link["link"] in states]
     ports = [port for port in status["ports"] if port["frames_received"] + port["frames_sent"] or port.get("failed")]
@@ -110,7 +110,7 @@ def _links(status: Values, before: Values, rates_bps: Mapping[str, int]) -> Tabl
 
 
 def _states(status: Values) -> Table:
-    """Links with which something is the matter."""
+    """Return links with a special state."""
     table = _table("link", "state", left=2)
     for link, state in status.get("states", {}).items():
         table.add_row(link, Text(state))

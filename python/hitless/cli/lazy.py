@@ -19,12 +19,12 @@ class Command:
     """A command that is not loaded yet."""
 
     place: str
-    """Of its code: "hitless.cli.run_app:run", a function, or a `typer.Typer` with the commands of a group."""
+    """Place of its code: "hitless.cli.run_app:run", a function, or a `typer.Typer` with the commands of a group."""
     summary: str
     """The first sentences of its help."""
 
     def load(self, name: str) -> Any:
-        """Import it, and return it as click runs it."""
+        """Import it, and return it as a click command."""
         module, _, attribute = self.place.partition(":")
         found = getattr(import_module(module), attribute)
         parent = typer.Typer(add_completion=False)
@@ -37,11 +37,11 @@ class Command:
 
 
 def _nothing() -> None:
-    """Have a group of commands do nothing of its own."""
+    """Do nothing for a group of commands without a subcommand."""
 
 
 class Commands(Mapping[str, Any]):
-    """Commands by name, each loaded when it is asked for."""
+    """Commands by name, each loaded on request."""
 
     def __init__(self, table: Mapping[str, Command]) -> None:
         self._table = table
@@ -75,7 +75,7 @@ class LazyGroup(TyperGroup):
         return list(self._table)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Show the help as that of a group whose commands are nothing but names and summaries."""
+        """Show help from names and summaries only, without loading the commands."""
         import_help()
         shown = copy.copy(self)
         shown.commands = {name: TyperCommand(name, help=one.summary) for name, one in self._table.items()}
@@ -83,11 +83,11 @@ class LazyGroup(TyperGroup):
 
 
 _NOT_USED = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
-"""Half of the time of `hitless --help` would be their import."""
+"""Modules that would take half of the time of `hitless --help`."""
 
 
 def import_help() -> None:
-    """Import the module of typer that draws help, without the parts of rich that help in this style does not use."""
+    """Import typer's help module without the parts of rich that this style of help does not use."""
     absent = [name for name in _NOT_USED if name not in sys.modules]
     for name in absent:
         sys.modules[name] = ModuleType(name)

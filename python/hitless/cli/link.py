@@ -24,23 +24,23 @@ log = logging.getLogger(__name__)
 
 
 def _read(text: str, of: Callable[[str], float], named: str, what: str, examples: str) -> float:
-    """What a quantity of the file or of the command line means. Raises `BadInput`."""
+    """Parse a quantity from the file or the command line. Raises `BadInput`."""
     try:
         value = of(text)
     except ValueError:
         value = -1.0
     if value < 0.0:
-        raise BadInput(f"{named} {text!r} is no {what}", hint=f"write it as in {examples}")
+        raise BadInput(f"{named} {text!r} is not a {what}", hint=f"write it as in {examples}")
     return value
 
 
 def run(config: Config) -> int:
-    """Protect the link until told to stop; return the exit code."""
+    """Protect the link until stopped; return the exit code."""
     return _run(_End(config))
 
 
 def run_file(path: Path) -> int:
-    """As `run`, as a file says, which is read again at SIGHUP; return the exit code."""
+    """Protect a link configured by a file, which is read again at SIGHUP; return the exit code."""
     return _run(_End(read_link_file(path), path))
 
 
@@ -51,36 +51,36 @@ def check_file(path: Path) -> None:
     _require_two(plan)
     scenario(plan)
     print_text(config.model_dump_json(indent=2))
-    print_note(f"{path}: sound; what is above is its effective configuration")
+    print_note(f"{path}: valid; effective configuration above")
 
 
 def _require_two(plan: LinkPlan) -> None:
     if plan.inside == plan.outside:
-        rule = "frames come in by one and go out by the other"
+        rule = "frames enter through one and leave through the other"
         raise BadInput(f"--inside and --outside are both {plan.inside}", rule=rule)
 
 
 def example() -> None:
-    """Print a configuration to begin with."""
+    """Print an example configuration."""
     print_text(EXAMPLE)
 
 
 def require_alone(**options: str | None) -> None:
-    """Refuse options beside a file. Raises `BadInput`."""
+    """Refuse options together with a file. Raises `BadInput`."""
     given = [f"--{name}" for name, value in options.items() if value is not None]
     if given:
-        raise BadInput(f"{', '.join(given)}: a file says that already")
+        raise BadInput(f"{', '.join(given)}: the file already sets this")
 
 
 def require_all(**options: str | None) -> None:
-    """Refuse options without a value that must be there without a file. Raises `BadInput`."""
+    """Require options that are mandatory without a file. Raises `BadInput`."""
     missing = [f"--{name}" for name, value in options.items() if value is None]
     if missing:
         raise BadInput(f"{', '.join(missing)}: missing", hint="or a FILE: hitless link --example prints one")
 
 
 def _plan(link: Link, file: Path | None) -> LinkPlan:
-    """What is to be done, as a file says it, or, without one, the command line."""
+    """Return the plan from the file, or from the command line without one."""
     rate, delay, answer = ("rate =", "delay =", "answer =") if file else ("--rate", "--delay", "--answer")
     return LinkPlan(
         inside=link.inside,
@@ -104,7 +104,7 @@ def _run(end: "_End") -> int:
 
 
 def _tell_repairs(result: Status) -> None:
-    """Say what became of the packets that the link lost on their way here, if it was protected."""
+    """Report the fate of packets that the link lost on the way here, if it was protected."""
     rows = [row for row in result.values["mechanisms"] if "receiver" in row[2]]
 
     def count(name: str) -> int:
@@ -115,7 +115,7 @@ def _tell_repairs(result: Status) -> None:
         return
     print_note(
         f"of {delivered + lost} packets for this end the link lost {count('packets found missing')}: "
-        f"{count('packets recovered')} came again, and {lost} did not ({count('ackNoTimeouts')} waits given up)"
+        f"{count('packets recovered')} recovered, {lost} lost for good ({count('ackNoTimeouts')} timeouts)"
     )
 
 
@@ -158,7 +158,7 @@ class _End(LiveService):
 
     def _read_again(self, live: LiveRun) -> None:
         if self._file is None:
-            log.info("this link has no file to read again: hitless link FILE has one")
+            log.info("this link has no file to read again: start it with hitless link FILE")
             return
         try:
             config = read_link_file(self._file)
@@ -169,7 +169,7 @@ class _End(LiveService):
             for command in wanted:
                 live.command(command)
         except HitlessError as wrong:
-            log.error("%s was not read again, the link goes on as before:\n%s", self._file, wrong)  # noqa: TRY400
+            log.error("%s was not read again, the link continues unchanged:\n%s", self._file, wrong)  # noqa: TRY400
             return
         self._config, self._scenario = config, wanted_scenario
         log.info("%s was read again: %s", self._file, ", ".join(wanted) or "nothing to change")
@@ -186,7 +186,7 @@ class _End(LiveService):
 
 @contextmanager
 def _room_on_the_link(link: Link) -> Iterator[None]:
-    """See that frames from inside fit the link; an MTU that is raised is set back at the end."""
+    """Make sure that frames from inside fit the link; a raised MTU is restored at the end."""
     outside = ports.opened(link.outside)
     inside_bytes, before_bytes = ports.opened(link.inside).mtu_bytes, outside.mtu_bytes
     sums = mtu_plan(inside_bytes, before_bytes, link.vlan_tags)
@@ -203,11 +203,11 @@ def _room_on_the_link(link: Link) -> Iterator[None]:
         try:
             outside.set_mtu_bytes(before_bytes)
         except OSError as gone:
-            log.warning("the MTU of %s was not set back: %s", link.outside, gone)
+            log.warning("the MTU of %s was not restored: %s", link.outside, gone)
 
 
 def _set_mtu(outside: NetworkInterface, sums: MtuPlan) -> None:
     try:
         outside.set_mtu_bytes(sums.needed_bytes)
     except OSError as refused:
-        raise HitlessError(f"{refused}", hint=f"the link has no room: {sums}") from refused
+        raise HitlessError(f"{refused}", hint=f"the link's MTU is too small: {sums}") from refused

@@ -1,4 +1,4 @@
-"""What is said at the end of every live run."""
+"""The final report of every live run."""
 
 from hitless.errors import HitlessError
 from hitless.live import Status
@@ -15,13 +15,13 @@ def warn(result: Status, *, strict: bool) -> int:
     for warning in result.warnings:
         print_note(f"warning: {warning}")
     if result.not_written is not None:
-        hint = "nothing of this run is kept but the numbers on standard output"
+        hint = "only the numbers on standard output remain of this run"
         print_error(HitlessError("the results cannot be written", where=result.not_written, hint=hint))
         return NOT_WRITTEN_CODE
     if not result.is_overloaded:
         return 0
     print_note(
-        f"warning: it could not keep up at times ({result.misses} deadlines missed): "
-        "its results are not those of the scenario's switches"
+        f"warning: it could not always keep up ({result.misses} deadlines missed): "
+        "its results do not represent the scenario's switches"
     )
     return OVERLOAD_CODE if strict else 0

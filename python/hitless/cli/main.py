@@ -1,4 +1,4 @@
-"""The command line: its table of commands. Each is loaded when it runs, or when its own help is shown."""
+"""The command line: its table of commands. Each is loaded when it runs, or to show its help."""
 
 import os
 import sys
@@ -18,16 +18,14 @@ COMMANDS = {
         "Measure figures and tables of papers, each number beside the paper's.",
     ),
     "run": Command("hitless.cli.run_app:run", "Run one scenario and keep all of its results."),
-    "resume": Command(
-        "hitless.cli.run_app:resume", "Go on with a run that was killed, or interrupted, from its newest checkpoint."
-    ),
+    "resume": Command("hitless.cli.run_app:resume", "Resume a killed or interrupted run from its newest checkpoint."),
     "envelope": Command(
         "hitless_papers.cli.reproduce_app:envelope",
         "Map where a mechanism helps: rates, cables, frames, loads and transports.",
     ),
     "compare": Command(
         "hitless.cli.compare_app:compare",
-        "Run two scenarios with the same seeds, and say which differences are more than chance.",
+        "Run two scenarios with the same seeds, and report the significant differences.",
     ),
     "sweep": Command(
         "hitless.cli.sweep_app:sweep",
@@ -39,14 +37,14 @@ COMMANDS = {
     ),
     "link": Command(
         "hitless.cli.switch_app:link",
-        "Protect a real link with LinkGuardian: this end of it. The other box runs the same command.",
+        "Protect one end of a real link with LinkGuardian. The other box runs the same command.",
     ),
     "scenario": Command(
         "hitless.cli.scenario_app:scenario_app", "Check scenario files, show their fields, print examples."
     ),
     "fleet": Command(
         "hitless.cli.fleet_app:fleet_app",
-        "Follow a datacenter's corrupting links for years: taken down, protected, repaired.",
+        "Simulate a datacenter's corrupting links for years: taken down, protected, repaired.",
     ),
     "lab": Command(
         "hitless.cli.lab_app:lab_app",
@@ -58,7 +56,7 @@ COMMANDS = {
     ),
     "p4": Command(
         "hitless.cli.p4_app:p4_app",
-        "Run P4 programs that p4c compiled: packet tests, one packet's way, a whole fabric.",
+        "Run P4 programs that p4c compiled: packet tests, the path of a packet, a whole fabric.",
     ),
     "bench": Command("hitless.cli.bench_app:bench_app", "Measure the speed of hitless itself."),
     "results": Command(
@@ -69,9 +67,9 @@ COMMANDS = {
         "hitless.cli.corruptd_app:corruptd_app", "Run a daemon that finds corrupting links and protects them."
     ),
 }
-"""Each command by the place of its code, as entry points have it, and what the help of all says of it.
+"""Commands with the place of their code, as in entry points, and their summary in the main help.
 
-Commands about papers are named here, as text, and imported by nothing below them.
+Commands about papers are named here, as text, so that lower layers do not import them.
 """
 
 
@@ -103,14 +101,14 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def hitless(
     context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where in the program an error came from.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print errors with their traceback.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """See what a datacenter loses when links corrupt or fail and buffers overflow, and how much switches recover.
 
-    Simulate a scenario, and see what a mechanism changes:
+    Simulate a scenario, and see the effect of a mechanism:
 
       hitless scenario example linkguardian-testbed > mine.toml
       hitless run mine.toml
@@ -125,7 +123,7 @@ def hitless(
 
       hitless lab up examples/lossy-link.toml
 
-    Follow a datacenter's corrupting links for a year; write a mechanism:
+    Simulate a datacenter's corrupting links for a year; write a mechanism:
 
       hitless fleet run
       hitless mechanism new early-drop
@@ -141,11 +139,11 @@ def hitless(
 
 
 def main() -> None:
-    """The program ``hitless``."""
-    # Nothing here multiplies matrices, and the threads of numpy's linear algebra take a tenth of a second to start.
+    """Run the program ``hitless``."""
+    # Nothing here multiplies matrices, but starting numpy's threads for linear algebra takes a tenth of a second.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     console.be_tolerant()
-    if "--debug" in sys.argv:  # errors of arguments come before the option is read
+    if "--debug" in sys.argv:  # errors in arguments come before the option is read
         console.show_causes()
     if not {"-h", "--help"}.isdisjoint(sys.argv):
         import_help()

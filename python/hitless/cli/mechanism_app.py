@@ -1,4 +1,4 @@
-"""`hitless mechanism`: mechanisms of one's own, in Rust."""
+"""`hitless mechanism`: the user's mechanisms in Rust."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +13,12 @@ mechanism_app = typer.Typer(
 
 @mechanism_app.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What scenarios will call it, such as early-drop.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its kind in scenarios, such as early-drop.")],
     path: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where it is written.", show_default="./NAME")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the new crate.", show_default="./NAME")
     ] = None,
 ) -> None:
-    """Write a crate to begin with: settings, one hook, a property test, a scenario.
+    """Write a new crate with settings, one hook, a property test and a scenario.
 
     Examples:
 
@@ -39,20 +39,18 @@ def new(
 def build_crates(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[DIR]...", help="Crates to add; those that were built before are built again.", show_default=False
-        ),
+        typer.Argument(metavar="[DIR]...", help="Crates to add; earlier ones are built again.", show_default=False),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="With debug assertions, for a slower simulator: in seconds where `cargo test` was run."
+            "--quick", help="Build with debug assertions: a slower simulator, built in seconds after `cargo test`."
         ),
     ] = False,
 ) -> None:
-    """Compile crates with the simulator. From then on scenarios may name their kinds, in every command.
+    """Compile crates with the simulator. Scenarios can then name their kinds, in every command.
 
-    What did not change since the last time is not compiled again.
+    Crates that did not change are not compiled again.
     """
     from hitless.extend.build import build
     from hitless.terminal.console import print_note
@@ -64,7 +62,7 @@ def build_crates(
 
 @mechanism_app.command("list")
 def list_kinds() -> None:
-    """List the kinds of mechanisms that scenarios may name, and where they come from."""
+    """List the kinds of mechanisms that scenarios can name, and their origin."""
     from hitless import _native
     from hitless.extend.record import Record
     from hitless.native import STALE, stale
@@ -82,9 +80,9 @@ def list_kinds() -> None:
 
 @mechanism_app.command("remove")
 def remove_crate(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A mechanism of yours, or its crate.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of your mechanisms, or its crate.")],
 ) -> None:
-    """Take a mechanism of yours out again. Its crate stays where it is."""
+    """Remove one of your mechanisms. Its crate stays where it is."""
     from hitless.extend.build import remove
     from hitless.terminal.console import print_note
 

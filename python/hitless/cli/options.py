@@ -1,4 +1,4 @@
-"""Options that many commands have, and commands that take theirs as one value."""
+"""Common options, and commands that take their options as one value."""
 
 import inspect
 import os
@@ -14,11 +14,11 @@ from hitless.quantities import bytes_of
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A scenario file; - for standard input.", allow_dash=True)
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The same seed gives the same results on every machine.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, on stdout.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
+    int | None, typer.Option("--jobs", "-j", min=1, help="Simulations in parallel.", show_default="one per core")
 ]
 On = Annotated[
     str | None,
@@ -29,16 +29,16 @@ On = Annotated[
         show_default="threads",
     ),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore finished runs, and run everything again.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")]
-Order = Annotated[Literal["blocking", "non-blocking"], typer.Option(help="Keep the order of frames, or not.")]
+Order = Annotated[Literal["blocking", "non-blocking"], typer.Option(help="Keep frames in order, or not.")]
 P4Commands = Annotated[
     Path | None,
-    typer.Option("--commands", metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False),
+    typer.Option("--commands", metavar="FILE", help="Commands of simple_switch_CLI, run first.", show_default=False),
 ]
 P4Info = Annotated[
     Path | None,
-    typer.Option("--p4info", metavar="FILE", help="What p4c --p4runtime-files writes, as text.", show_default=False),
+    typer.Option("--p4info", metavar="FILE", help="Output of p4c --p4runtime-files, as text.", show_default=False),
 ]
 P4Runtime = Annotated[
     Path | None,
@@ -51,7 +51,7 @@ Mechanisms = Annotated[
     typer.Option(
         "--mechanism",
         metavar="FILE",
-        help="A Python file with a mechanism that the scenario names; may be repeated.",
+        help="A Python file with a mechanism that the scenario names; repeatable.",
         show_default=False,
     ),
 ]
@@ -59,8 +59,8 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help='Refuse what is estimated to take more, and stop a run that does: "3GB".',
-        show_default="what the machine has",
+        help='Refuse scenarios estimated to need more, and stop a run that does: "3GB".',
+        show_default="the machine's",
     ),
 ]
 
@@ -69,7 +69,7 @@ OptionsType = TypeVar("OptionsType")
 
 
 def takes(options: type[OptionsType]) -> Callable[[Callable[[OptionsType], int]], Callable[..., None]]:
-    """Make a command of a function that takes a dataclass, whose fields are its arguments and options.
+    """Make a command from a function that takes a dataclass; its fields become arguments and options.
 
     The function returns the exit code.
     """
@@ -86,7 +86,7 @@ def takes(options: type[OptionsType]) -> Callable[[Callable[[OptionsType], int]]
 
 
 def limit_memory(size: str | None) -> None:
-    """Have this process, and those that it starts, refuse scenarios that are estimated to take more."""
+    """Make this process, and its children, refuse scenarios with a higher estimated memory use."""
     if size is None:
         return
     try:
@@ -94,5 +94,5 @@ def limit_memory(size: str | None) -> None:
     except ValueError:
         limit = -1.0
     if limit < 0:
-        raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"')
+        raise BadInput(f"{size!r} is not a size", where="--memory", hint='"3GB", "500 MB"')
     os.environ["HITLESS_MEMORY"] = str(int(limit))

@@ -12,7 +12,7 @@ from hitless.whole_file import read_text
 
 
 def test(program: Path, tests: list[Path], *, json: bool) -> None:
-    """Run each file of tests, and fail if a packet left otherwise than expected."""
+    """Run each file of tests, and fail if a packet left the switch unexpectedly."""
     document = read_program(program)
     outcomes = [_test(document, path, program) for path in tests]
     if json:
@@ -26,7 +26,7 @@ def test(program: Path, tests: list[Path], *, json: bool) -> None:
 
 
 def trace(program: Path, packet: str, entries: Entries, port: int, *, json: bool) -> None:
-    """Show one packet's way."""
+    """Show the path of one packet."""
     data, document = packet_bytes(packet), read_program(program)
     with refusals(program):
         answer = encoding.loads(_native.p4_trace(document, *entries.files(), port, data))

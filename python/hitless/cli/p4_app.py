@@ -1,4 +1,4 @@
-"""`hitless p4`: P4 programs, as p4c compiles them for BMv2. The work is in the modules beside this one."""
+"""`hitless p4`: P4 programs, as p4c compiles them for BMv2. The work is done in other modules."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +8,10 @@ import typer
 from hitless.cli.options import Json, Out, P4Commands, P4Info, P4Runtime, Seed
 
 p4_app = typer.Typer(
-    no_args_is_help=True, help="Run P4 programs that p4c compiled: packet tests, one packet's way, a whole fabric."
+    no_args_is_help=True, help="Run P4 programs that p4c compiled: packet tests, the path of a packet, a whole fabric."
 )
 
-Program = Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="What p4c --target bmv2 --arch v1model writes.")]
+Program = Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="Output of p4c --target bmv2 --arch v1model.")]
 
 
 @p4_app.command("test")
@@ -21,9 +21,9 @@ def run_tests(
     *,
     json: Json = False,
 ) -> None:
-    """Run packet tests: entries, packets that come in, packets that must leave.
+    """Run packet tests: table entries, input packets, expected output packets.
 
-    Each file begins with an empty switch. Exit code 1: a packet left otherwise than expected.
+    Each file begins with an empty switch. Exit code 1: a packet did not leave as expected.
 
     Examples:
 
@@ -37,15 +37,15 @@ def run_tests(
 @p4_app.command()
 def trace(
     program: Program,
-    packet: Annotated[str, typer.Argument(metavar="HEX", help="The packet's bytes in hexadecimal, no check sequence.")],
+    packet: Annotated[str, typer.Argument(metavar="HEX", help="The packet in hexadecimal, without check sequence.")],
     *,
     commands: P4Commands = None,
     p4info: P4Info = None,
     p4runtime: P4Runtime = None,
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=511, help="Where it comes in.")] = 0,
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=511, help="Ingress port.")] = 0,
     json: Json = False,
 ) -> None:
-    """Show one packet's way: parser, tables with key, entry and action, deparser, and what leaves.
+    """Show the path of a packet: parser, tables with key, entry and action, deparser, and output.
 
     Examples:
 
@@ -73,14 +73,16 @@ def run(
     commands: P4Commands = None,
     p4info: P4Info = None,
     p4runtime: P4Runtime = None,
-    load: Annotated[float, typer.Option(min=0.01, max=1.0, help="Of the hosts' links, by TCP flows of 20 KB.")] = 0.2,
-    duration: Annotated[str, typer.Option(help="How long flows start.")] = "5 ms",
-    show: Annotated[bool, typer.Option("--print", help="Print the scenario, and run nothing.")] = False,
+    load: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Load on the hosts' links, by TCP flows of 20 KB.")
+    ] = 0.2,
+    duration: Annotated[str, typer.Option(help="Time during which flows start.")] = "5 ms",
+    show: Annotated[bool, typer.Option("--print", help="Print the scenario instead of running it.")] = False,
     seed: Seed = 1,
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Run a fabric whose switches all run the program, under TCP flows.
+    """Run the program on all switches of a fabric, under TCP flows.
 
     Examples:
 

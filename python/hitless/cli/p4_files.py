@@ -17,41 +17,41 @@ _File = tuple[str, str]
 
 @dataclass(frozen=True)
 class Entries:
-    """Where a program's entries come from, each a file or none."""
+    """Sources of a program's entries, each an optional file."""
 
     commands: Path | None = None
     p4info: Path | None = None
     p4runtime: Path | None = None
 
     def __post_init__(self) -> None:
-        """A p4info says what the numbers of a request mean: one is nothing without the other.
+        """Require both p4info and request, or neither: p4info explains the numbers in the request.
 
         Raises:
             BadInput: only one of them is given.
         """
         if self.p4runtime is not None and self.p4info is None:
-            hint = "the program's p4info says what its numbers mean: p4c --p4runtime-files writes it"
+            hint = "the program's p4info explains its numbers: p4c --p4runtime-files writes it"
             raise BadInput("--p4runtime is given without --p4info", hint=hint)
         if self.p4info is not None and self.p4runtime is None:
             hint = "a p4info has no entries: give a WriteRequest with --p4runtime"
             raise BadInput("--p4info is given without --p4runtime", hint=hint)
 
     def files(self) -> tuple[_File, tuple[_File, _File] | None]:
-        """Name and text of the commands, without which both are empty; then of p4info and of the request."""
+        """Return name and text of the commands, both empty without them; then of p4info and of the request."""
         commands = ("", "") if self.commands is None else _named(self.commands)
         if self.p4info is None or self.p4runtime is None:
             return commands, None
         return commands, (_named(self.p4info), _named(self.p4runtime))
 
     def settings(self) -> dict[str, str]:
-        """The same for the mechanism of a scenario, with whole paths."""
+        """Return the same files as settings of a mechanism in a scenario, with absolute paths."""
         files = {"commands": self.commands, "p4info": self.p4info, "p4runtime": self.p4runtime}
         return {name: str(path.resolve()) for name, path in files.items() if path is not None}
 
 
 @contextmanager
 def refusals(program: Path) -> Iterator[None]:
-    """What the interpreter refuses of a program, or of what it is given, as an error for people."""
+    """Convert an error of the interpreter about a program, or its input, into an error for people."""
     try:
         yield
     except ValueError as refused:
@@ -59,15 +59,15 @@ def refusals(program: Path) -> Iterator[None]:
 
 
 def packet_bytes(text: str) -> bytes:
-    """The packet that is written in hexadecimal digits. Raises `BadInput`."""
+    """Parse a packet in hexadecimal digits. Raises `BadInput`."""
     try:
         return bytes.fromhex(text)
     except ValueError:
-        raise BadInput("the packet is no text of hexadecimal digits", where=text[:80]) from None
+        raise BadInput("the packet is not in hexadecimal digits", where=text[:80]) from None
 
 
 def read_program(path: Path) -> str:
-    """The text of a compiled program; where it is older than its source, a note says so."""
+    """Return the text of a compiled program; print a note if it is older than its source."""
     text = read_text(path)
     if (note := age_note(path)) is not None:
         print_note(note)
@@ -75,9 +75,9 @@ def read_program(path: Path) -> str:
 
 
 def age_note(program: Path) -> str | None:
-    """What is wrong between a compiled program, the source of its name beside it, and the manifest that notes both.
+    """Return the mismatch between a compiled program, the source with the same name, and the manifest that covers both.
 
-    Without a source or a manifest nothing can be said: times of files are those of their check-out.
+    Without a source or a manifest it cannot tell: file times after a checkout are meaningless.
     """
     source = program.with_suffix(".p4")
     if not source.is_file() or (noted := _noted(program)) is None:
@@ -98,20 +98,20 @@ def _named(path: Path) -> _File:
 
 
 def _noted(program: Path) -> tuple[Path, str, dict[Path, str]] | None:
-    """The manifest of a program, and what it notes: the digest of the program, and those of its sources."""
+    """Return the manifest of a program, with its digests of the program and of its sources."""
     name = program.name
     for folder in (program.resolve().parent, program.resolve().parent.parent):
         manifest = folder / "manifest.json"
         try:
             document: dict[str, Any] = json.loads(manifest.read_text())
             if (entry := document.get("programs", {}).get(program.stem)) is not None:
-                # Of p4/: its paths begin at the root of the repository.
+                # In the manifest of p4/, paths are relative to the root of the repository.
                 return manifest, entry["compiled"], {folder.parent / path: of for path, of in entry["sources"].items()}
             if name in (digests := document.get("sha256", {})):
                 source = program.with_suffix(".p4")
                 return manifest, digests[name], {source: digests[source.name]}
         except (OSError, ValueError, LookupError, AttributeError, TypeError):
-            # It is no manifest of ours.
+            # It is not one of our manifests.
             continue
     return None
 

@@ -29,7 +29,7 @@ _TOPOLOGIES: dict[str, dict[str, Any]] = {
 
 
 def scenario(program: Path, topology: str, routes: str | None, entries: Entries, *, load: float, duration: str) -> str:
-    """The scenario as text: its paths are whole, so that it may be run from anywhere."""
+    """Return the scenario as text, with absolute paths, so that it runs in any folder."""
     if topology not in _TOPOLOGIES:
         raise BadInput(f"there is no topology {topology!r}", rule=f"one of {', '.join(_TOPOLOGIES)}")
     entry: dict[str, Any] = {"kind": "p4", "program": str(program.resolve()), **entries.settings()}
@@ -71,5 +71,7 @@ def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, js
 def _routes(text: str) -> dict[str, str]:
     parts = text.split(":")
     if len(parts) not in (3, 4):
-        raise BadInput(f"{text!r} is no description of routes", rule="TABLE:ACTION:PORT or TABLE:ACTION:PORT:ADDRESS")
+        raise BadInput(
+            f"{text!r} is not a description of routes", rule="TABLE:ACTION:PORT or TABLE:ACTION:PORT:ADDRESS"
+        )
     return dict(zip(("table", "action", "port", "address"), parts, strict=False))

@@ -1,7 +1,7 @@
-"""What typer's parameters lack.
+"""Extensions of typer's parameters.
 
-Help says `--quick`, and not `--quick <bool>`, since a flag takes no value. A NaN is refused: it lies in no range, and
-no comparison tells. So are numbers that no machine word holds, and an empty name of a file.
+Help says `--quick` instead of `--quick <bool>`, since a flag takes no value. NaN is refused: comparisons with it are
+always false, so a range would accept it. Numbers beyond a machine word are refused, and so is an empty file name.
 """
 
 from typing import Any
@@ -12,16 +12,16 @@ _NUMBER_END = 2**63
 
 
 def adjusted(command: Any) -> Any:
-    """A command, and all below it, with these parameters."""
+    """Adjust the parameters of a command, and of all below it."""
     for parameter in command.params:
         _without_type(parameter)
         _strict(parameter.type)
     make_help = command.get_help_option
     _with_visible_errors(command)
-    # `--help` itself is made when it is asked for.
+    # `--help` itself is made on request.
     command.get_help_option = lambda context: _without_type(make_help(context))
     below = getattr(command, "commands", {})
-    if isinstance(below, dict):  # commands that are loaded later are adjusted then
+    if isinstance(below, dict):  # lazy commands are adjusted when they are loaded
         for one in below.values():
             adjusted(one)
     return command
@@ -34,7 +34,7 @@ def _without_type(parameter: Any) -> Any:
 
 
 def _strict(kind: Any) -> None:
-    """Refuse numbers that no setting can have, and an empty name, which pathlib takes as the folder where one is."""
+    """Refuse numbers that no setting can have, and an empty name, which pathlib takes for the current folder."""
     is_number = kind.name.split()[0] in {"float", "int"}
     if not (is_number or kind.name in {"path", "file", "directory"}) or getattr(kind, "is_strict", False):
         return
@@ -43,19 +43,19 @@ def _strict(kind: Any) -> None:
     def converted(value: Any, parameter: Any, context: Any) -> Any:
         made = convert(value, parameter, context)
         if is_number and made != made:  # noqa: PLR0124 - so is a NaN known
-            kind.fail(f"{value} is no number.", parameter, context)
+            kind.fail(f"{value} is not a number.", parameter, context)
         if is_number and not -_NUMBER_END < made < _NUMBER_END:
             kind.fail(f"{value} is too large.", parameter, context)
         if not is_number and not str(value):
-            kind.fail("a name is needed, and this one is empty.", parameter, context)
+            kind.fail("a name must not be empty.", parameter, context)
         return made
 
-    # Parameters without a range share one kind.
+    # Parameters without a range share one type object.
     kind.convert, kind.is_strict = converted, True
 
 
 def _with_visible_errors(command: Any) -> None:
-    """Show control characters of an argument in what is said of it."""
+    """Show control characters of an argument in error messages."""
     make_context = command.make_context
 
     def made(*arguments: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`hitless scenario resources`: what mechanisms take of a real switch."""
+"""`hitless scenario resources`: resources that mechanisms need on a real switch."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ _NAMES_SHOWN = 4
 
 
 def resources(path: Path, *, json: bool) -> None:
-    """Print a table for each kind of switch, or all of it as JSON."""
+    """Print a table for each kind of switch, or everything as JSON."""
     found = scenario_resources(read_scenario(path), shown_name(path))
     if json:
         print_json(found)
@@ -28,7 +28,7 @@ def resources(path: Path, *, json: bool) -> None:
             for what in mechanism["not_counted"]:
                 print_note(f"not counted, {mechanism['mechanism']}: {what}")
         for short in switch["shortages"]:
-            print_note(f"too much: {short['needed']:,} {short['what']}, of {short['available']:,}")
+            print_note(f"over budget: {short['needed']:,} {short['what']}, of {short['available']:,}")
 
 
 def _amounts(switch: Mapping[str, Any]) -> Table:

@@ -19,7 +19,7 @@ from hitless.whole_file import name_of
 
 
 def run_scenario(text: str, options: RunOptions) -> int:
-    """Run a sound scenario, the text of the file that the options name; return the exit code."""
+    """Run a valid scenario, read from the file in the options; return the exit code."""
     path, seed, out, json = options.scenario, options.seed, options.out, options.json
     is_file = path != STANDARD_INPUT
     request = RunRequest(
@@ -40,7 +40,7 @@ def run_scenario(text: str, options: RunOptions) -> int:
 
 
 def resume_run(folder: Path, *, json: bool) -> int:
-    """Go on with the run whose results are to be in ``folder`` from its newest checkpoint; return the exit code."""
+    """Resume the run with results in ``folder`` from its newest checkpoint; return the exit code."""
     request = RunRequest.read(folder)
     check_scenario(request.text, request.shown)
     checkpoints = Checkpoints(request, Every.of(request.checkpoint, str(folder)), resumes=True)
@@ -48,7 +48,7 @@ def resume_run(folder: Path, *, json: bool) -> int:
 
 
 def run_request(request: RunRequest, *, out: Path | None, json: bool, checkpoints: Checkpoints | None = None) -> int:
-    """Run a sound scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
+    """Run a valid scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
     rows = RowsFolder()
     work = PacketSimulation(request.text, request.file, rows, checkpoints)
     study = scenario_run(request.name, request.shown, work, request.seed)
@@ -88,9 +88,9 @@ def _write_request(request: RunRequest, folder: ResultsFolder) -> None:
 
 
 def _end_checkpoints(execution: Execution[Measurement]) -> None:
-    """What is done needs no checkpoint any more; what was interrupted or failed can be gone on with."""
+    """Remove the checkpoint of a finished run; an interrupted or failed run can be resumed."""
     folder = execution.folder.path
     if execution.exit_code == 0:
         take_away(folder)
     elif can_resume(folder):
-        print_note(f"hitless resume {folder} goes on from the newest checkpoint")
+        print_note(f"hitless resume {folder} resumes from the newest checkpoint")

@@ -12,19 +12,19 @@ from hitless.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What `hitless run` runs, and how."""
+    """Options of `hitless run`."""
 
     scenario: ScenarioFile
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.", show_default=False),
+        typer.Option(min=0, max=2**53 - 1, help="Seed, instead of the scenario's own.", show_default=False),
     ] = None
     threads: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=1024,
-            help="Threads that the run is divided among; its results do not depend on them.",
+            help="Threads for the run; its results do not depend on them.",
             show_default="HITLESS_THREADS, or all cores",
         ),
     ] = None
@@ -32,7 +32,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="EVERY",
-            help='Write all that hitless resume needs every so often: "10 min", or "1 ms simulated". On one thread.',
+            help='Interval of checkpoints for hitless resume: "10 min", or "1 ms simulated". Runs on one thread.',
             show_default="never",
         ),
     ] = None
@@ -75,9 +75,9 @@ def resume(
     memory: Memory = None,
     json: Json = False,
 ) -> None:
-    """Go on with a run that was killed, or interrupted, from its newest checkpoint.
+    """Resume a killed or interrupted run from its newest checkpoint.
 
-    Its results are those of a run in one go, to the bit. The checkpoint must be of this build of hitless.
+    The results equal those of an uninterrupted run, bit for bit. The checkpoint must come from this build of hitless.
 
     Examples:
 

@@ -25,7 +25,7 @@ def check(path: Path) -> None:
     largest = max(parts, key=lambda part: part[2])
     on = f"up to {threads} threads" if threads > 1 else "one thread"
     print_note(f"a run on {on} takes about {total / 1e6:,.0f} MB of memory, most of it for {largest[1]} ({largest[0]})")
-    print_note(f"{shown_name(path)}: sound; what is above is its effective configuration, every default spelled out")
+    print_note(f"{shown_name(path)}: valid; effective configuration above, every default spelled out")
 
 
 def schema(*, json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`hitless scenario`: what a file says and means, and examples of files."""
+"""`hitless scenario`: checks of files, their fields, and examples."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +27,7 @@ def check(
 
 @scenario_app.command()
 def resources(file: ScenarioFile, json: Json = False) -> None:
-    """Print what the mechanisms take of a real switch: stages, memory, queues (docs/explanation/resources.md)."""
+    """Print the mechanisms' resources on a real switch: stages, memory, queues (docs/explanation/resources.md)."""
     from hitless.cli import resources as command
 
     command.resources(file, json=json)
@@ -35,7 +35,7 @@ def resources(file: ScenarioFile, json: Json = False) -> None:
 
 @scenario_app.command()
 def schema(
-    json: Annotated[bool, typer.Option("--json", help="As JSON Schema, for editors.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON Schema, for editors.")] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write a page of Markdown for each table instead.")
     ] = None,
@@ -51,9 +51,11 @@ def schema(
 
 @scenario_app.command()
 def example(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one; lists them when left out.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Name of the example; omit it to list them.")
+    ] = None,
 ) -> None:
-    """Print an example scenario to begin with."""
+    """Print an example scenario."""
     from hitless.cli import scenario
 
     scenario.example(name)

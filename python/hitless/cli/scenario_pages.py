@@ -1,7 +1,7 @@
-"""Pages for people of what `hitless scenario schema` prints: docs/reference/scenario, one page for each table.
+"""The output of `hitless scenario schema` as pages in docs/reference/scenario, one for each table.
 
-The listing is the only source: a page has its sentences, a list of fields where the listing has columns, and links
-where it says "see [host.kernel]". A test compares the pages with it (tests/simulator/test_scenario_reference.py).
+The listing is the only source: a page has its sentences, with a list of fields instead of columns, and links instead of
+"see [host.kernel]". A test compares the pages with it (tests/simulator/test_scenario_reference.py).
 """
 
 import re
@@ -33,23 +33,23 @@ class _Table:
 
     @property
     def name(self) -> str:
-        """The table or field that it is about; the empty text for the top of the file."""
+        """Name of its table or field; empty for the top of the file."""
         found = _TITLE.search(self.title)
         return (found[1] or found[2]) if found else ""
 
     @property
     def is_table(self) -> bool:
-        """Is it a table of a scenario, and not a list of what a field may name?"""
+        """Is it a table of a scenario, as opposed to a list of values for a field?"""
         return self.title.startswith("[")
 
     @property
     def page(self) -> str:
-        """The file of the page that shows it: that of the outermost table."""
+        """Page that shows it: the page of the outermost table."""
         return f"{self.name.split('.')[0]}.md" if self.name else INDEX
 
 
 def pages(listing: str) -> dict[str, str]:
-    """The pages by file name, from the text that `hitless scenario schema` prints."""
+    """Return the pages by file name, from the output of `hitless scenario schema`."""
     tables = list(_tables(listing))
     links = _links(tables)
     found: dict[str, list[str]] = {}
@@ -82,7 +82,7 @@ def _shown(table: _Table) -> str:
 
 
 def _links(tables: Iterable[_Table]) -> dict[str, str]:
-    """Where a table of this title is shown, as ``page.md#anchor``; titles that occur twice have no link."""
+    """Return the place of each table as ``page.md#anchor``; titles that occur twice are omitted."""
     titles = Counter(table.title for table in tables)
     return {
         table.title: table.page if "." not in table.name else f"{table.page}#{table.name.replace('.', '')}"
@@ -107,7 +107,7 @@ def _by_page(tables: Iterable[_Table]) -> dict[str, list[_Table]]:
 
 
 def _body(table: _Table, links: dict[str, str], *, is_first: bool) -> Iterator[str]:
-    """The lines of a table in Markdown: paragraphs, a heading for each kind, and a list of fields."""
+    """Return the lines of a table in Markdown: paragraphs, a heading for each kind, and a list of fields."""
     level = "##" if is_first else "###"
     for line in table.lines:
         if kind := _KIND.match(line):
@@ -133,5 +133,5 @@ def _linked(text: str, page: str, links: dict[str, str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape text so that Markdown shows it unchanged."""
     return re.sub(r"([*<])", r"\\\1", text)

@@ -1,6 +1,6 @@
-"""A scenario's text, from a file or from standard input, and whether it is sound.
+"""Text of a scenario, from a file or from standard input, and its check.
 
-A wrong one is told before what runs it is loaded, which takes longer than to find out.
+An invalid scenario is refused before the modules that run it are loaded, which takes longer than the check.
 """
 
 import errno
@@ -16,23 +16,21 @@ STANDARD_INPUT = Path("-")
 
 
 def read_scenario(path: Path) -> str:
-    """The text of a scenario file; ``-`` is standard input."""
+    """Return the text of a scenario file; ``-`` is standard input."""
     try:
         return _read_standard_input() if path == STANDARD_INPUT else text_of(path)
     except OSError as refused:
         raise BadInput(
             f"cannot read the scenario: {refused.strerror}",
             where=shown_name(path),
-            hint="hitless scenario example lists some to begin with",
+            hint="hitless scenario example lists some",
         ) from refused
     except UnicodeDecodeError as refused:
-        raise BadInput(
-            "the scenario is not text in UTF-8", where=f"{shown_name(path)}, byte {refused.start}"
-        ) from refused
+        raise BadInput("the scenario is not UTF-8 text", where=f"{shown_name(path)}, byte {refused.start}") from refused
 
 
 def _read_standard_input() -> str:
-    """Read no more than a file may have: what writes may never end."""
+    """Limit standard input to the maximum size of a file, because it may never end."""
     found = sys.stdin.buffer.read(READ_MAX_BYTES + 1)
     if len(found) > READ_MAX_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {READ_MAX_BYTES >> 30} GiB")
@@ -40,7 +38,7 @@ def _read_standard_input() -> str:
 
 
 def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
-    """The text of a scenario that can be run on so many threads, with its rows kept in memory or not.
+    """Return the text of a scenario that can run on ``threads``, with its rows kept in memory or not.
 
     Raises `BadInput`.
     """
@@ -50,5 +48,5 @@ def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
 
 
 def shown_name(path: Path) -> str:
-    """What messages call the scenario."""
+    """Return the name of the scenario in messages."""
     return "standard input" if path == STANDARD_INPUT else name_of(path)

@@ -1,4 +1,4 @@
-"""`hitless sweep`: a sweep file run to its data set, whole or in shards; and shards put together."""
+"""`hitless sweep`: runs a sweep file, whole or in shards, and merges shards."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +23,7 @@ _ROWS_SHOWN = 40
 
 
 def sweep(options: SweepOptions) -> int:
-    """Run a sweep file, or merge the folders behind "merge"; return the exit code."""
+    """Run a sweep file, or merge the folders after "merge"; return the exit code."""
     words = options.words
     if words[0] == _MERGE:
         if len(words) < 2 or options.shard or options.on or options.fresh:
@@ -58,9 +58,9 @@ def _run(file: Path, options: SweepOptions) -> int:
     if result.failures:
         print_error(failed(result.failures, runs, swept.folder))
     if sweeping.study.interrupted:
-        print_note("interrupted: the same command goes on from there")
+        print_note("interrupted: the same command continues from there")
     if shard.of > 1:
-        print_note(f"shard {options.shard} of the sweep: {swept.folder}; hitless sweep merge puts all of them together")
+        print_note(f"shard {options.shard} of the sweep: {swept.folder}; hitless sweep merge merges all shards")
     else:
         _show(swept, json=options.json)
     return EXIT_INTERRUPTED if sweeping.study.interrupted else 1 if result.failures else 0

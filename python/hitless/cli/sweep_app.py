@@ -11,10 +11,10 @@ from hitless.cli.options import Fresh, Jobs, Json, On, takes
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
-    """What `hitless sweep` runs, and how."""
+    """Options of `hitless sweep`."""
 
     words: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="A sweep file; or merge, and folders of shards behind it.")
+        list[str], typer.Argument(metavar="FILE", help="A sweep file; or merge, followed by folders of shards.")
     ]
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results.", show_default="results/sweeps/NAME-DIGEST")
@@ -22,7 +22,7 @@ class SweepOptions:
     jobs: Jobs = None
     on: On = None
     shard: Annotated[
-        str | None, typer.Option(metavar="K/N", help="Only this part of the runs, such as 3/16.", show_default=False)
+        str | None, typer.Option(metavar="K/N", help="Shard of the runs to run, such as 3/16.", show_default=False)
     ] = None
     fresh: Fresh = False
     json: Json = False
@@ -41,7 +41,7 @@ def sweep(options: SweepOptions) -> int:
       hitless sweep merge /shared/loss
 
     FILE names a scenario, the axes by the paths of their fields, seeds, and the tables to keep: docs/how-to/sweep.md.
-    Ctrl-C keeps what is done, and the same command goes on from there. The rows are the same whatever ran them.
+    Ctrl-C keeps finished runs, and the same command continues from there. The rows do not depend on the executor.
     """
     from hitless.cli import sweep as command
 

@@ -1,4 +1,4 @@
-"""`hitless switch`: running it, checking its configuration, an example."""
+"""`hitless switch`: run it, check its configuration, print an example."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from hitless.terminal.console import print_json, print_note, print_text
 
 
 def run(path: Path, *, verbose: bool) -> int:
-    """Forward until told to stop; return the exit code."""
+    """Forward until stopped; return the exit code."""
     log_to_stderr(verbose=verbose)
     service = Service(path)
     with signals(service):
@@ -20,13 +20,13 @@ def run(path: Path, *, verbose: bool) -> int:
 
 
 def told_result(result: Status, *, strict: bool) -> int:
-    """Say what a run has counted; the exit code."""
+    """Print the counts of a run; return the exit code."""
     values = result.values
     if result.not_written:
         print_json({"misses": result.misses, **values})
     print_note(
-        f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames entered, "
-        f"{values['frames_left']} left, {sum(values['drops'].values())} packets lost"
+        f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames in, "
+        f"{values['frames_left']} out, {sum(values['drops'].values())} packets lost"
     )
     return warn(result, strict=strict)
 
@@ -35,9 +35,9 @@ def check(path: Path) -> None:
     """Print the configuration with every default spelled out, or refuse it."""
     config, scenario = read_config(path)
     print_text(config.model_dump_json(indent=2))
-    print_note(f"{path}: sound, and so is {scenario.file_name}; what is above is its effective configuration")
+    print_note(f"{path}: valid, and so is {scenario.file_name}; effective configuration above")
 
 
 def example() -> None:
-    """Print a configuration to begin with."""
+    """Print an example configuration."""
     print_text(EXAMPLE)

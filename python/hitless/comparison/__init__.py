@@ -1,5 +1,5 @@
-"""Two scenarios beside each other, run with the same seeds.
+"""Comparison of two scenarios that run with the same seeds.
 
 - ``sides``: the two scenarios: two files, or one with and without a mechanism or with other settings
-- ``pairs``: the runs, pair by pair, and what they say
+- ``pairs``: the runs in pairs, and their evaluation
 """

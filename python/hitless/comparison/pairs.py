@@ -1,4 +1,4 @@
-"""The runs of a comparison, and what they say: for each metric both sides, how far apart, and how sure that is."""
+"""The runs of a comparison and their evaluation: each metric on both sides, the difference, and its uncertainty."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,15 +30,15 @@ class Compared:
 
     metric: Metric
     a: float
-    """Over the seeds: the geometric mean of what is compared by ratio, the mean of a count."""
+    """Average over the seeds: geometric mean for ratios, mean for counts."""
     b: float
     paired: Paired
     seeds: int
-    """Pairs in which both sides have it."""
+    """Number of pairs with the metric on both sides."""
 
     @property
     def finding(self) -> Finding:
-        """What b is beside a, in a word or two."""
+        """The change from a to b in a word or two."""
         if self.paired.estimate == self.paired.neutral and self.a == self.b:
             return "equal"
         if self.seeds < REPLICAS_MIN:
@@ -50,7 +50,7 @@ class Compared:
         return "higher" if self.paired.estimate > self.paired.neutral else "lower"
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the row for programs."""
         interval = self.paired.interval
         return {
             "of": self.metric.of,
@@ -70,42 +70,42 @@ class Compared:
 
 @dataclass(slots=True)
 class Outcome:
-    """What the pairs that were run say."""
+    """The findings of all finished pairs."""
 
     seeds: Sequence[int]
-    """Of the complete pairs."""
+    """Seeds of the complete pairs."""
     compared: Sequence[Compared] = ()
     flows: int = 0
-    """Flows of a side, over all seeds, whose arrivals were looked at."""
+    """Number of flows with compared arrivals, on one side, over all seeds."""
     different_starts: Sequence[str] = ()
-    """Groups whose flows had the same sizes and hosts, position by position, but other starts or another count."""
+    """Groups with equal sizes and hosts, position by position, but other starts or another number of flows."""
     different_flows: Sequence[str] = ()
-    """Groups whose flows had other sizes or hosts."""
+    """Groups with other sizes or hosts."""
 
 
 @dataclass(slots=True)
 class PairedRuns:
-    """Both sides with each seed, one pair after the other, so that what is done when it is stopped are whole pairs."""
+    """Both sides with each seed, pair by pair, so that stopping early leaves complete pairs."""
 
     sides: tuple[Side, Side]
     count: int
     outcome: Outcome = field(default_factory=lambda: Outcome(()))
 
     def points(self) -> Iterable[Point]:
-        """A run for each side and seed. The first seed is the user's, so that `hitless run` can repeat it."""
+        """Yield a run for each side and seed. The first seed is the user's, so that `hitless run` can repeat it."""
         for replica in range(self.count):
             for name, side in zip("ab", self.sides, strict=True):
                 yield Point(_key(name, replica), PacketSimulation(side.text, side.place), replica, TABLES)
 
     def work_out(self, runs: Runs, result: Result[Measurement]) -> None:
-        """Compare both sides; the rows are b beside a, metric by metric, and the table has both."""
+        """Compare both sides; the rows compare b with a, metric by metric, and the table has both."""
         self.outcome = self._outcome(runs)
         result.rows = list(self._rows())
         rows = [one.as_json() for one in self.outcome.compared]
         result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
     def _rows(self) -> Iterator[Measurement]:
-        label = f"{self.sides[1].label} (b) beside {self.sides[0].label} (a)"
+        label = f"{self.sides[1].label} (b) vs. {self.sides[0].label} (a)"
         for one in self.outcome.compared:
             how, unit = ("b / a", "x") if one.metric.kind == "ratio" else ("b - a", one.metric.unit)
             interval = one.paired.interval
@@ -126,7 +126,7 @@ def _key(side: str, replica: int) -> str:
 
 
 def _compared(pairs: Sequence[tuple[Run, Run]]) -> Iterator[Compared]:
-    """Metrics that every run has: one of some seeds only would be that of those with many messages."""
+    """Yield the metrics common to all runs; others would only cover the seeds with many messages."""
     values = [(measured(a), measured(b)) for a, b in pairs]
     for metric in _in_order(values[0][0]):
         if not all(metric in side for pair in values for side in pair):
@@ -137,7 +137,7 @@ def _compared(pairs: Sequence[tuple[Run, Run]]) -> Iterator[Compared]:
 
 
 def _in_order(metrics: Iterable[Metric]) -> list[Metric]:
-    """Section by section, in the order of their first metrics, counts last in each; the fabric's at the end."""
+    """Sort section by section, by their first metrics, with counts last in each; the fabric's section is last."""
     known = list(metrics)
     sections = list(dict.fromkeys(metric.of for metric in known))
     return sorted(known, key=lambda metric: (metric.of == "all", sections.index(metric.of), metric.kind != "ratio"))
@@ -159,7 +159,7 @@ def _geometric_mean(values: Sequence[float]) -> float:
 
 
 def _arrivals(pairs: Sequence[tuple[Run, Run]]) -> tuple[int, list[str], list[str]]:
-    """How many flows a side had, and the groups with other starts and with other flows on both sides."""
+    """Return the number of flows of a side, and the groups with other starts and with other flows on both sides."""
     flows, starts, different = 0, dict[str, None](), dict[str, None]()
     for a, b in pairs:
         if "flows" not in a.tables or "flows" not in b.tables:
@@ -175,7 +175,7 @@ def _arrivals(pairs: Sequence[tuple[Run, Run]]) -> tuple[int, list[str], list[st
 
 
 def _same_flows(left: pl.DataFrame, right: pl.DataFrame) -> bool:
-    """Whether the positions that both have stand for the same flows."""
+    """Are the flows equal at all positions that both sides have?"""
     both = left.join(right, on="position", suffix="_right")
     return len(both) > 0 and all(both[name].equals(both[f"{name}_right"].alias(name)) for name in _FLOW)
 

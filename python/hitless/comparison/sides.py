@@ -1,8 +1,8 @@
 """The two scenarios of a comparison.
 
-``--with MECHANISM`` adds a mechanism with its defaults to one side. What it cannot do without is taken from the
-scenario where only one thing can be meant: a mechanism of links goes onto the links that corrupt frames, one for
-failures onto those that fail. Where the scenario leaves it open, an error names the field and how to give it.
+``--with MECHANISM`` adds a mechanism with its defaults to one side. Its required fields are taken from the scenario if
+only one choice makes sense: a mechanism for links goes onto the links that corrupt frames, one for failures onto the
+links that fail. If the scenario is ambiguous, an error names the field and how to set it.
 """
 
 import json
@@ -22,23 +22,23 @@ from hitless.outcome.losses import lossy_links, needs_order_checker
 from hitless.suggest import did_you_mean
 
 _BETWEEN_FIELDS = re.compile(r",(?![^\[{]*[\]}])")
-"""A comma that stands in no list."""
+"""A comma outside lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two."""
+    """One of the two scenarios."""
 
     label: str
     text: str
-    """The scenario."""
+    """TOML of the scenario."""
     place: str
-    """What messages call the scenario, in the folder of the file that it was made of."""
+    """Name of the scenario in messages, in the folder of its original file."""
     notes: Sequence[str] = ()
-    """What was decided for the user, in sentences."""
+    """Decisions made for the user, in sentences."""
 
     def with_order_checker(self) -> "Side":
-        """The same, with what hosts lose counted packet by packet."""
+        """Return the same side with exact counts of packets lost end to end."""
         scenario = tomllib.loads(self.text)
         scenario.setdefault("measure", {})["order"] = True
         return replace(self, text=tomli_w.dumps(scenario))
@@ -46,25 +46,25 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the command line says beside files."""
+    """Options of the command line besides files."""
 
     with_: Sequence[str] = ()
-    """Mechanisms, each as ``KIND`` or ``KIND,FIELD=VALUE,...``."""
+    """Mechanisms to add, each as ``KIND`` or ``KIND,FIELD=VALUE,...``."""
     without: Sequence[str] = ()
-    """Kinds."""
+    """Kinds to remove."""
     settings: Sequence[str] = ()
-    """Each as ``PATH=VALUE``, for the second side."""
+    """Settings for the second side, each as ``PATH=VALUE``."""
 
     @property
     def anything(self) -> bool:
-        """Is there anything that makes a second side of a first?"""
+        """Does any option turn the first side into a second one?"""
         return bool(self.with_ or self.without or self.settings)
 
 
 def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> tuple[Side, Side]:
-    """Two files, each as its name and text; settings go to the second. Raises `BadInput`."""
+    """Make sides from two files, each as its name and text; settings go to the second. Raises `BadInput`."""
     if asked.with_ or asked.without:
-        raise BadInput("--with and --without make a second side of one file, and two are given", hint="leave one out")
+        raise BadInput("--with and --without modify a single file, but two files are given", hint="leave one out")
     text = second[1]
     if asked.settings:
         scenario = _read(text, second[0])
@@ -81,10 +81,10 @@ def _checked(a: Side, b: Side) -> tuple[Side, Side]:
 
 
 def one_file(name: str, text: str, asked: Asked) -> tuple[Side, Side]:
-    """One file, without and with what is asked for. Raises `BadInput`."""
+    """Make sides from one file, without and with the requested changes. Raises `BadInput`."""
     if not asked.anything:
         hint = "name a second file, or --with MECHANISM, --without MECHANISM, --set PATH=VALUE"
-        raise BadInput("what is it to be compared with?", where=name, hint=hint)
+        raise BadInput("nothing to compare it with", where=name, hint=hint)
     check_scenario(text, name)
     first, second = _read(text, name), _read(text, name)
     kinds_with = [entry.split(",")[0].strip() for entry in asked.with_]
@@ -103,14 +103,14 @@ def one_file(name: str, text: str, asked: Asked) -> tuple[Side, Side]:
 
 
 def _made(name: str, label: str, text: str, own_text: str) -> Side:
-    """A side of the file ``name``."""
-    # What stands before a slash of the label would be taken for a folder.
+    """Make a side from the file ``name``."""
+    # A slash in the label would look like a folder.
     changed = f"{Path(name).name}, the side {label!r}".replace("/", "|")
     return Side(label, text, name if text == own_text else str(Path(name).with_name(changed)))
 
 
 def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]:
-    """Do to a scenario what is asked for; what was decided for the user."""
+    """Apply the requested changes to a scenario; return the decisions made for the user."""
     notes: list[str] = []
     for kind in asked.without:
         present = ", ".join(_kinds(scenario)) or "no mechanism"
@@ -124,17 +124,17 @@ def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]
 
 
 def _require_sound(side: Side, asked: Asked) -> None:
-    """Refuse a side that was made of the user's file, with how it was made and what would mend it."""
+    """Refuse an invalid side made from the user's file, with its origin and a remedy."""
     try:
         check_scenario(side.text, side.place)
     except RefusedScenario as refused:
         more = f"--with {asked.with_[0].split(',')[0]},FIELD=VALUE or " if asked.with_ else ""
-        how = f"{more}--set PATH=VALUE changes that side; the lines above are those of the scenario as it was made"
+        how = f"{more}--set PATH=VALUE changes that side; line numbers above refer to the generated scenario"
         raise RefusedScenario(f"{str(refused).rstrip()}\n  hint: {how}") from refused
 
 
 def counted(sides: tuple[Side, Side]) -> tuple[Side, Side]:
-    """The sides, with the order checker on where only that tells what hosts lose."""
+    """Return the sides, with the order checker switched on if end-to-end loss needs it."""
     scenarios = [tomllib.loads(check_scenario(side.text, side.place)) for side in sides]
     if any("topology" in scenario and needs_order_checker(scenario) for scenario in scenarios):
         return sides[0].with_order_checker(), sides[1].with_order_checker()
@@ -154,7 +154,7 @@ def _labels(asked: Asked, kinds_with: Sequence[str], first: Mapping[str, Any]) -
 
 
 def _text(scenario: dict[str, Any], text: str) -> str:
-    """The scenario as TOML; the user's own text where nothing was changed, so that messages have its lines."""
+    """Return the scenario as TOML; an unchanged one keeps the user's text, so that messages refer to its lines."""
     return text if scenario == tomllib.loads(text) else tomli_w.dumps(scenario)
 
 
@@ -162,7 +162,7 @@ def _read(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as broken:
-        raise BadInput(f"the scenario is no TOML: {broken}", where=name) from broken
+        raise BadInput(f"the scenario is not valid TOML: {broken}", where=name) from broken
 
 
 def _kinds(scenario: Mapping[str, Any]) -> list[str]:
@@ -170,7 +170,7 @@ def _kinds(scenario: Mapping[str, Any]) -> list[str]:
 
 
 def _remove(scenario: dict[str, Any], kind: str) -> bool:
-    """Take all mechanisms of a kind out; was there one?"""
+    """Remove all mechanisms of a kind; was there any?"""
     before = scenario.get("mechanism", [])
     after = [entry for entry in before if entry["kind"] != kind]
     scenario["mechanism"] = after
@@ -180,7 +180,7 @@ def _remove(scenario: dict[str, Any], kind: str) -> bool:
 
 
 def _add(scenario: dict[str, Any], entry: str, notes: list[str]) -> None:
-    """A mechanism as ``--with`` names it: the scenario's own where it has one, else with defaults."""
+    """Add a mechanism named by ``--with``: the scenario's own entry if there is one, otherwise with defaults."""
     kind, *pairs = (part.strip() for part in _BETWEEN_FIELDS.split(entry))
     given = dict(_pair(kind, pair) for pair in pairs)
     own = [each for each in scenario.get("mechanism", []) if each["kind"] == kind]
@@ -198,26 +198,26 @@ def _add(scenario: dict[str, Any], entry: str, notes: list[str]) -> None:
 def _pair(kind: str, pair: str) -> tuple[str, Any]:
     name, equals, value = pair.partition("=")
     if not equals:
-        raise BadInput(f"--with {kind}: {pair!r} is no field", hint=f"write it as in --with {kind},FIELD=VALUE")
+        raise BadInput(f"--with {kind}: {pair!r} is not a field", hint=f"write it as in --with {kind},FIELD=VALUE")
     if value.endswith("-"):
-        hint = f"the shell took what is behind > for a file to write: quote it, --with '{kind},{pair}>...'"
-        raise BadInput(f"--with {kind}: {value!r} is no link", hint=hint)
+        hint = f"the shell took the text after > for a file to write: quote it, --with '{kind},{pair}>...'"
+        raise BadInput(f"--with {kind}: {value!r} is not a link", hint=hint)
     return name.strip(), setting_paths.read_value(value)
 
 
 def _new(scenario: Mapping[str, Any], kind: str, given: Mapping[str, Any], notes: list[str]) -> list[dict[str, Any]]:
-    """Mechanisms of a kind that the scenario does not have, with the fields that they cannot do without."""
+    """Return new mechanisms of a kind, with their required fields."""
     missing = [name for name in _schema_of(kind)["required"] if name not in {"kind", *given}]
     if not missing:
         return [{"kind": kind}]
     if missing == ["link"]:
         links = _required(lossy_links(scenario), kind, "link", "no link of the scenario corrupts frames")
-        notes.append(f"{kind} is on {', '.join(links)}: what corrupts frames in this scenario")
+        notes.append(f"{kind} is on {', '.join(links)}: the links that corrupt frames in this scenario")
         return [{"kind": kind, "link": link} for link in links]
     if missing == ["links"]:
         failing = list(dict.fromkeys(entry["link"] for entry in scenario.get("failure", [])))
         links = _required(failing, kind, "links", "no link of the scenario fails")
-        notes.append(f"{kind} is on {', '.join(links)}: what fails in this scenario")
+        notes.append(f"{kind} is on {', '.join(links)}: the links that fail in this scenario")
         return [{"kind": kind, "links": links}]
     raise BadInput(f"--with {kind} needs {' and '.join(missing)}", hint=f"--with {kind},{missing[0]}=...")
 
@@ -243,6 +243,6 @@ def _schema_of(kind: str) -> Mapping[str, Any]:
 
 
 def _schemas() -> Mapping[str, Mapping[str, Any]]:
-    """What the simulator says of each kind of mechanism, as JSON Schema."""
+    """Return the JSON Schema of each kind of mechanism."""
     definitions = json.loads(_native.scenario_schema("json"))["$defs"]
     return {each["properties"]["kind"]["const"]: each for each in definitions["MechanismSettings"]["oneOf"]}

@@ -1,4 +1,4 @@
-"""What a decision does: to a switch, through a command, or in words only."""
+"""The effect of a decision: on a switch, through a command, or only as a report."""
 
 import logging
 import os
@@ -15,12 +15,12 @@ End: TypeAlias = Literal["sender", "receiver"]
 
 
 class ActionFailed(Exception):
-    """The switch is not as it should be; the text says why."""
+    """The switch is not in the requested state; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One end of a link, on the switch beside us."""
+    """One end of a link, on the local switch."""
 
     link: str
     end: End
@@ -29,27 +29,27 @@ class Target:
 
 
 class Actor(Protocol):
-    """Whoever can change the switch."""
+    """An object that can change the switch."""
 
     @property
     def acts(self) -> bool:
-        """Does it change anything, and not only report?"""
+        """Does it change anything, instead of only reporting?"""
 
     def apply(self, target: Target, setting: Setting) -> None:
-        """Make it so; doing it twice is as good as once. Raises `ActionFailed`."""
+        """Apply the setting; idempotent. Raises `ActionFailed`."""
 
 
 class SwitchPorts(Protocol):
-    """A switch as an object: `ports` of a `hitless.simulation.Session`, and any other with these calls."""
+    """A switch as an object: `ports` of a `hitless.simulation.Session`, or any other object with these methods."""
 
     def receive_counters(self, link: str) -> tuple[int, int]:
-        """framesRxOk and framesRxAll of the port behind ``link``."""
+        """Return framesRxOk and framesRxAll of the port that receives from ``link``."""
 
     def protect(self, link: str, end: End, copies: int, mode: str) -> None:
-        """Have one end of ``link`` protect it. Raises ValueError where that cannot be."""
+        """Let one end of ``link`` protect it. Raises ValueError if this is impossible."""
 
     def unprotect(self, link: str, end: End) -> None:
-        """Have one end of ``link`` stop protecting it. Raises ValueError where that cannot be."""
+        """Let one end of ``link`` stop protecting it. Raises ValueError if this is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ class SwitchActor:
 
 @dataclass(frozen=True, slots=True)
 class HookActor:
-    """Runs a command, without a shell, with what to do in its environment."""
+    """Runs a command, without a shell, with the action in its environment."""
 
     acts: ClassVar[bool] = True
     command: Sequence[str]
     timeout_s: float = 10.0
 
     def apply(self, target: Target, setting: Setting) -> None:
-        """Run it; an exit status other than 0 is a failure, and its last line of output the reason."""
+        """Run it; an exit status other than 0 is a failure, explained by the last line of its output."""
         environment = {**os.environ, **hook_environment(target, setting)}
         try:
             done = subprocess.run(
@@ -100,7 +100,7 @@ class HookActor:
 
 
 def hook_environment(target: Target, setting: Setting) -> Mapping[str, str]:
-    """The variables that a hook reads."""
+    """Return the variables that a hook reads."""
     return {
         "HITLESS_ACTION": "protect" if setting.is_on else "unprotect",
         "HITLESS_LINK": target.link,
@@ -113,18 +113,18 @@ def hook_environment(target: Target, setting: Setting) -> Mapping[str, str]:
 
 
 class ReportActor:
-    """Changes nothing and says what it would have done."""
+    """Changes nothing and reports the action."""
 
     acts: ClassVar[bool] = False
 
     def apply(self, target: Target, setting: Setting) -> None:
-        """Say it."""
+        """Report it."""
         log.warning("report only: the %s of %s would be set to: %s", target.end, target.link, setting)
 
 
 @dataclass(slots=True)
 class Applier:
-    """Keeps one end as it is wanted: acts on a change, and again after a failure."""
+    """Keeps one end in the requested state: acts on a change, and again after a failure."""
 
     target: Target
     actor: Actor
@@ -137,23 +137,23 @@ class Applier:
 
     @property
     def is_applied(self) -> bool:
-        """Is nothing left to be done?"""
+        """Is the requested state in force?"""
         return self.wanted == self.applied
 
     @property
     def in_force(self) -> Setting | None:
-        """What the switch was set to; None when nobody has set it."""
+        """The setting applied to the switch; None before the first."""
         return self.applied if self.actor.acts else None
 
     @property
     def complaint(self) -> str:
-        """Why the switch is not as it is wanted; empty when it is."""
+        """Why the switch is not in the requested state; empty if it is."""
         if not self.actor.acts:
-            return "this daemon reports only"
+            return "this daemon only reports"
         return "" if self.is_applied else self.failure or "not done yet"
 
     def tick(self, now_s: float, wanted: Setting | None) -> bool:
-        """Want this, and act if that is due. Answers whether it acted, well or not."""
+        """Request this setting, and act if due. Return whether it acted, successfully or not."""
         if wanted != self.wanted:
             self.wanted = wanted
             self._retry_at_s = float("-inf")

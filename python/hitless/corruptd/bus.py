@@ -1,45 +1,45 @@
-"""Publish-subscribe: the interface, and the bus of one process."""
+"""Publish-subscribe: the interface, and an in-process bus."""
 
 from collections import deque
 from typing import Protocol
 
 
 class Bus(Protocol):
-    """Messages by channel. Delivery is not promised: the protocol above lives with loss, repeats and delays."""
+    """Messages by channel. Delivery is unreliable: the protocol above tolerates loss, repeats and delays."""
 
     @property
     def is_connected(self) -> bool:
-        """Can messages pass, as far as is known?"""
+        """Can messages pass, as far as it knows?"""
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Send; False when that failed, or when nobody listens there."""
+        """Send; False if that failed, or without subscribers."""
 
     def receive(self, now_s: float) -> list[bytes]:
-        """What has come on our channels since the last call. Never waits long."""
+        """Return the messages on our channels since the last call. Never blocks for long."""
 
     def note(self, key: str, value: str | None, now_s: float) -> None:
-        """Show a value to whoever looks, under ``key``; None removes it. May be lost."""
+        """Publish a value under ``key`` for monitoring; None removes it. It can be lost."""
 
     def close(self) -> None:
-        """Let go."""
+        """Close the connection."""
 
 
 class LocalHub:
-    """What the local buses of one process meet at."""
+    """Meeting point of the local buses in one process."""
 
     def __init__(self) -> None:
         self.subscribers: dict[str, list[LocalBus]] = {}
         self.notes: dict[str, str] = {}
 
     def join(self, channel: str) -> "LocalBus":
-        """A bus that hears ``channel``."""
+        """Return a bus that listens on ``channel``."""
         bus = LocalBus(self)
         self.subscribers.setdefault(channel, []).append(bus)
         return bus
 
 
 class LocalBus:
-    """A bus within one process: for one box that has both ends of its links."""
+    """An in-process bus: for a single machine that has both ends of its links."""
 
     is_connected = True
 
@@ -48,7 +48,7 @@ class LocalBus:
         self._inbox: deque[bytes] = deque()
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Put it into the inbox of everybody who hears the channel; False when that is nobody."""
+        """Put it into the inboxes of all subscribers to the channel; False without subscribers."""
         hearers = self._hub.subscribers.get(channel, [])
         for bus in hearers:
             bus._inbox.append(payload)  # noqa: SLF001 - of the same class
@@ -68,21 +68,21 @@ class LocalBus:
             self._hub.notes[key] = value
 
     def close(self) -> None:
-        """Hear nothing more."""
+        """Stop listening."""
         for buses in self._hub.subscribers.values():
             if self in buses:
                 buses.remove(self)
 
 
 class SilentBus:
-    """Hears everything and says nothing: for a dry run, which must not make another daemon act."""
+    """Receives everything and sends nothing: for a dry run, which must not make another daemon act."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
     @property
     def is_connected(self) -> bool:
-        """As the bus within."""
+        """The state of the inner bus."""
         return self._bus.is_connected
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
@@ -90,12 +90,12 @@ class SilentBus:
         return False
 
     def receive(self, now_s: float) -> list[bytes]:
-        """What has come."""
+        """Return the messages from the inner bus."""
         return self._bus.receive(now_s)
 
     def note(self, key: str, value: str | None, now_s: float) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Let go of the bus within."""
+        """Close the inner bus."""
         self._bus.close()

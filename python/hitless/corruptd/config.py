@@ -57,7 +57,7 @@ class BusSection(Checked):
         return self
 
     def settings(self) -> RedisSettings:
-        """For the client. Raises `BadInput` when the password or a certificate cannot be read."""
+        """Return the settings for the client. Raises `BadInput` if the password or a certificate cannot be read."""
         for name in ("ca_file", "certificate_file", "key_file"):
             _require_readable(f"bus.{name}", getattr(self, name))
         return RedisSettings(
@@ -108,16 +108,18 @@ class WatchSection(Checked):
     @model_validator(mode="after")
     def _can_count_fec(self) -> Self:
         if self.count_fec and self.source == "sysfs":
-            raise ValueError('count_fec has no effect with source = "sysfs", whose files tell no uncorrectable blocks')
+            raise ValueError(
+                'count_fec has no effect with source = "sysfs", which does not report uncorrectable blocks'
+            )
         return self
 
     def plan(self) -> WatchPlan:
-        """For the daemon."""
+        """Return the plan for the daemon."""
         upstream = Upstream(self.link, self.upstream_switch_id, self.upstream_dev_port, self.upstream_mcast_grp)
         return WatchPlan(upstream, self._source(), self.arm, self.dev_port, self.counter_bits, self._counters())
 
     def _counters(self) -> str:
-        """Whatever, when it changes, makes counters that cannot be compared with those before."""
+        """Return a string that identifies the counters: if it changes, readings before and after are not comparable."""
         where = f" {address(self.sonic_url)}" if self.source == "sonic" else ""
         return f"{self.source} {self.port}{where} of {self.counter_bits} bits{' with FEC' if self.count_fec else ''}"
 
@@ -151,16 +153,16 @@ class Config(Checked):
         return self
 
     def _require_ports_of_their_own(self) -> None:
-        """The key that shows what a guard has done is named after its port."""
+        """Require distinct ports, because the status key of a guard contains its port."""
         links: dict[int, str] = {}
         for guard in self.guard:
             if guard.dev_port in links:
                 both = f"{links[guard.dev_port]} and {guard.link} both have dev_port = {guard.dev_port}"
-                raise ValueError(f"[[guard]] {both}: each link begins at a port of its own")
+                raise ValueError(f"[[guard]] {both}: each link begins at a different port")
             links[guard.dev_port] = guard.link
 
     def plan(self) -> DaemonPlan:
-        """For the daemon."""
+        """Return the plan for the daemon."""
         return DaemonPlan(
             switch_id=self.corruptd.switch_id,
             watches=[watch.plan() for watch in self.watch],
@@ -171,7 +173,7 @@ class Config(Checked):
         )
 
     def check_surroundings(self, where: str) -> None:
-        """Is there what the file names? Raises `BadInput`. ``where`` is the name of the file."""
+        """Require that the things named in the file exist. Raises `BadInput`. ``where`` is the name of the file."""
         state_file = self.corruptd.state_file
         if state_file is None:
             return
@@ -183,7 +185,7 @@ class Config(Checked):
             _require_readable("corruptd.state_file", state_file)
 
     def warnings(self) -> list[str]:
-        """What is allowed and hardly meant."""
+        """Return warnings about settings that are valid but suspicious."""
         main = self.corruptd
         if self.bus.kind != "local" or main.dry_run:
             return []
@@ -192,31 +194,31 @@ class Config(Checked):
         away = [f"{other} ({link})" for link, other in (*asked, *asking) if other != main.switch_id]
         if not away:
             return []
-        rule = 'bus.kind = "local" reaches nobody outside this process'
+        rule = 'bus.kind = "local" does not reach other processes'
         hint = 'use "redis", or dry_run = true to report only'
         return [f"{rule}, so not the daemon of {', nor of '.join(away)}; {hint}"]
 
     def make_bus(self) -> Bus:
-        """The bus, not connected yet; a dry run only listens."""
+        """Return the bus, not connected yet; a dry run only listens."""
         hears = channel(self.corruptd.switch_id)
         bus: Bus = RedisBus(self.bus.settings(), hears) if self.bus.kind == "redis" else LocalHub().join(hears)
         return SilentBus(bus) if self.corruptd.dry_run else bus
 
     def make_actor(self) -> Actor:
-        """Whoever acts; a dry run only reports."""
+        """Return the actor; a dry run only reports."""
         if self.corruptd.dry_run or self.action.kind == "report":
             return ReportActor()
         return HookActor(self.action.command, self.action.timeout_s)
 
 
 def read_config(path: Path) -> Config:
-    """The configuration in a file. Raises `BadInput` with all that is wrong."""
+    """Read the configuration in a file. Raises `BadInput` with all errors."""
     return parse_config(read_text(path), str(path))
 
 
 def parse_config(text: str, file_name: str) -> Config:
-    """The configuration in ``text``. Raises `BadInput` with all that is wrong."""
-    return parse(Config, text, file_name, hint="hitless corruptd example prints a file to begin with")
+    """Parse the configuration in ``text``. Raises `BadInput` with all errors."""
+    return parse(Config, text, file_name, hint="hitless corruptd example prints an example file")
 
 
 def _require_readable(field: str, path: Path | None) -> None:
@@ -240,7 +242,7 @@ EXAMPLE = """\
 [corruptd]
 switch_id = "sw6"
 poll_interval_s = 1.0
-# state_file = "/var/lib/hitless/corruptd.json"   # what a restart must not forget
+# state_file = "/var/lib/hitless/corruptd.json"   # state that must survive a restart
 dry_run = true                      # report only; false to act, which needs [bus] kind = "redis"
 
 [detection]
@@ -249,7 +251,7 @@ threshold = 1e-8
 target_loss_rate = 1e-8
 
 [bus]
-kind = "local"                      # reaches nobody outside this process; "redis" joins the daemons of switches
+kind = "local"                      # does not reach other processes; "redis" joins the daemons of switches
 # url = "rediss://redis.example:6380/0"
 # username = "corruptd"
 # password_file = "/etc/hitless/redis-password"

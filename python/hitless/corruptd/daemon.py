@@ -1,4 +1,4 @@
-"""The daemon without its surroundings: `step` does all that is due at a time that is passed in."""
+"""The daemon without its environment: `step` does everything that is due at a given time."""
 
 import logging
 from collections import Counter
@@ -25,32 +25,32 @@ PortNumber = Annotated[int, Field(ge=0, lt=2**31)]
 
 @dataclass(frozen=True, slots=True)
 class WatchPlan:
-    """A link that ends here."""
+    """An incoming link."""
 
     upstream: Upstream
     source: CounterSource
     arm: bool = True
-    """Tell the receiving end beside us as well, which then acknowledges on reverse traffic."""
+    """Also arm the local receiving end, which then acknowledges on reverse traffic."""
     dev_port: int = 0
-    """Our own port, for the actor."""
+    """Local port, for the actor."""
     bits: CounterBits = 64
     counters: str = ""
-    """Which counters these are: a saved window of others is not taken over."""
+    """Identity of the counters: a saved window of other counters is discarded."""
 
 
 class GuardPlan(Checked):
-    """A link that begins here: ``[[guard]]``."""
+    """An outgoing link: ``[[guard]]``."""
 
     link: Name
     downstream_switch_id: Name
-    """The switch behind it."""
+    """Downstream switch of the link."""
     dev_port: PortNumber = 0
     mcast_grp: PortNumber = 0
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonPlan:
-    """What a daemon is there for."""
+    """The tasks of a daemon."""
 
     switch_id: str
     watches: Sequence[WatchPlan] = ()
@@ -62,7 +62,7 @@ class DaemonPlan:
 
 @dataclass(slots=True)
 class Watch:
-    """The state of a link that ends here."""
+    """The state of an incoming link."""
 
     plan: WatchPlan
     detector: Detector
@@ -70,27 +70,27 @@ class Watch:
     receiver: Applier
     read_errors: int = 0
     error: str = ""
-    """Why the last reading failed; empty when it did not."""
+    """Why the last reading failed; empty if it succeeded."""
 
     @property
     def link(self) -> str:
-        """Its name."""
+        """Name of the link."""
         return self.plan.upstream.link
 
 
 @dataclass(slots=True)
 class Guarded:
-    """The state of a link that begins here."""
+    """The state of an outgoing link."""
 
     guard: Guard
     sender: Applier
     answered: tuple[int, int] = (-1, -1)
-    """The latest request that was answered with what was done."""
+    """The latest request that was acknowledged with its result."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What happened since the start."""
+    """Counts since the start."""
 
     polls: int = 0
     sent: int = 0
@@ -100,10 +100,10 @@ class Tally:
 
 
 class Daemon:
-    """One switch's corruptd. Call `step` often: it returns when the next poll is due.
+    """One switch's corruptd. Call `step` often: it returns the time of the next poll.
 
-    ``alive`` is called within a step after all that may take long: each reading and each action. ``wall_ns`` is the
-    clock from which daemons take their epochs; in a simulation, where epochs count starts, it stands at 0.
+    ``alive`` is called during a step after everything that can take long: each reading and each action. ``wall_ns`` is
+    the clock for epochs; in a simulation, which counts starts as epochs, it stays at 0.
     """
 
     def __init__(
@@ -127,10 +127,10 @@ class Daemon:
         self.guards = {guard.link: self._guard(guard, actor) for guard in plan.guards}
         self.next_poll_s = float("-inf")
         self.is_dirty = True
-        """Has something changed that a restart must not forget? Its epoch has."""
+        """Has something changed that must survive a restart? At first it has: the epoch."""
 
     def step(self, now_s: float) -> float:
-        """Do all that is due; answers the time of the next poll of the counters."""
+        """Do everything that is due; return the time of the next poll of the counters."""
         if now_s >= self.next_poll_s:
             self._poll(now_s)
             self.next_poll_s = max(self.next_poll_s + self.plan.poll_interval_s, now_s)
@@ -236,13 +236,13 @@ class Daemon:
         return fate
 
     def _tell_failure(self, watch: Watch, before: str, now_s: float) -> None:
-        """What the other end says is anybody's text, and must not pass for lines of our log."""
+        """Log a failure at the other end, quoted: its text is untrusted and must not look like a line of our log."""
         failure, asked = watch.requester.failure, watch.plan.upstream.switch_id
         if failure and failure != before:
-            text = f"{watch.link}: {asked} did not do what was asked: {failure!r}"
+            text = f"{watch.link}: {asked} did not execute the request: {failure!r}"
             self._messages_log.warning(f"failure {watch.link}", now_s, text)
         if before and not failure:
-            text = f"{watch.link}: {asked} has done what was asked"
+            text = f"{watch.link}: {asked} has executed the request"
             self._messages_log.info(f"success {watch.link}", now_s, text)
 
     def _take_request(self, request: Request, now_s: float) -> Fate:
@@ -261,7 +261,7 @@ class Daemon:
         if guard.expire(now_s):
             self.is_dirty = True
             guarded.answered = guard.latest
-            log.warning("%s: nothing was heard of it for its lifetime; it is now: %s", guard.link, guard.wanted)
+            log.warning("%s: its request expired; it is now: %s", guard.link, guard.wanted)
         acted = self._apply(sender, now_s, guard.wanted)
         request = guard.request
         is_asked = request is not None and guard.wanted == request.setting
@@ -274,7 +274,7 @@ class Daemon:
             self._send(guard.answer(applied=not complaint, detail=complaint), now_s)
 
     def _note(self, guarded: Guarded, now_s: float) -> None:
-        """Show what the sending end was set to, also when nothing changed: Redis may have lost it."""
+        """Publish the setting of the sending end, even if it is unchanged: Redis may have lost it."""
         sender = guarded.sender
         setting = sender.in_force
         if setting is not None:

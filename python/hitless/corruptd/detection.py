@@ -1,4 +1,4 @@
-"""When to protect a link, with how many copies and in which mode: a state machine without a clock of its own."""
+"""When to protect a link, with how many copies and in which mode: a state machine without a clock."""
 
 import math
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ Rate = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What LinkGuardian is to do on a link. As part of a message or a file it is checked."""
+    """The setting of LinkGuardian on a link. It is validated as part of a message or a file."""
 
     __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="forbid")
 
     copies: Annotated[int, Field(ge=0, le=255)]
-    """Copies retransmitted of each lost packet; 0 is off."""
+    """Copies retransmitted for each lost packet; 0 is off."""
     mode: Mode
 
     @property
@@ -43,26 +43,26 @@ class Policy(Checked):
     """The parameters of detection, ``[detection]``; docs/how-to/corruptd.md gives the reasons for their defaults."""
 
     window_frames: Annotated[int, Field(ge=1, le=10**12)] = 100_000_000
-    """Frames over which loss is measured (appendix C)."""
+    """Number of frames over which loss is measured (appendix C)."""
     threshold: Annotated[float, Field(ge=1e-15, lt=1.0)] = 1e-8
-    """The loss rate from which a link counts as corrupting (appendix C)."""
+    """Minimum loss rate of a corrupting link (appendix C)."""
     confidence: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.95
-    """How sure it must be that the rate is above the threshold; 0 takes the measured rate as it is, as the paper."""
+    """Confidence that the rate is above the threshold; 0 uses the measured rate as it is, like the paper."""
     bad_frames_min: Annotated[int, Field(ge=1, le=10**6)] = 3
-    """Bad frames that the window must hold at least before anything is done."""
+    """Minimum number of bad frames in the window before any action."""
     target_loss_rate: Rate = 1e-8
-    """What Equation 2 aims at."""
+    """Target of Equation 2."""
     rate_bad_frames: Annotated[int, Field(ge=1, le=10**6)] = 30
-    """Bad frames over which the present loss rate is measured: thirty give it to about a fifth."""
+    """Number of bad frames over which the present loss rate is measured: thirty give it to about a fifth."""
     clear_below: Annotated[float, Field(ge=0.0, lt=1.0)] = 1e-9
-    """Frames with no more loss than this may count as clean; less than one frame in the paper's window."""
+    """Maximum loss rate of clean frames; less than one frame in the paper's window."""
     clear_confidence: Annotated[float, Field(ge=0.0, le=0.999999)] = 0.999
-    """How sure it must be that the rate is below the threshold before a link counts as clear; 0 asks for one window."""
+    """Confidence that the rate is below the threshold before a link counts as clear; 0 asks for one window."""
     hold_s: Annotated[float, Field(ge=0.0, le=604_800.0)] = 60.0
-    """How long protection is neither taken back nor made weaker after a change."""
+    """Minimum time in seconds after a change before protection is withdrawn or reduced."""
     mode: Mode = "blocking"
     fallback: Literal["non-blocking", "off"] = "non-blocking"
-    """What to do above ``fallback_above`` (section 5, automatic fallback)."""
+    """Action above ``fallback_above`` (section 5, automatic fallback)."""
     fallback_above: Rate = 0.02
     copies_max: Annotated[int, Field(ge=1, le=255)] = 8
 
@@ -74,7 +74,7 @@ class Policy(Checked):
 
     @property
     def clear_frames(self) -> int:
-        """Frames that must be clean before a link counts as clear: so many that the threshold would have shown itself.
+        """Number of clean frames before a link counts as clear: enough to notice a loss rate at the threshold.
 
         At the threshold, this many frames pass without a bad one with a probability of 1 - ``clear_confidence``.
         """
@@ -82,28 +82,28 @@ class Policy(Checked):
 
 
 class Phase(StrEnum):
-    """What is thought of a link."""
+    """Assessment of a link."""
 
     UNKNOWN = "unknown"
-    """Not enough was seen to say anything: nothing is asked for."""
+    """Too little was seen for a decision: request nothing."""
     CLEAR = "clear"
     PROTECTED = "protected"
     FALLBACK = "fallback"
-    """It loses more than can be masked in order."""
+    """It loses more than in-order recovery can mask."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is thought of a link, and what follows."""
+    """Assessment of a link, with its consequence."""
 
     phase: Phase = Phase.UNKNOWN
     setting: Setting | None = None
-    """None: leave everything as it is."""
+    """None leaves everything unchanged."""
 
 
 @lru_cache(maxsize=4_096)
 def is_above(bad: int, frames: int, threshold: float, confidence: float) -> bool:
-    """Is the loss rate at or above ``threshold`` with that one-sided confidence? Garwood's interval of a count."""
+    """Is the loss rate at or above ``threshold`` with this one-sided confidence? Garwood's interval of a count."""
     if confidence <= 0.0 or bad == 0:
         return bad > 0 and bad / frames >= threshold
     two_sided = max(2.0 * confidence - 1.0, 1e-9)
@@ -112,7 +112,7 @@ def is_above(bad: int, frames: int, threshold: float, confidence: float) -> bool
 
 @lru_cache(maxsize=4_096)
 def is_below(bad: int, frames: int, threshold: float, confidence: float) -> bool:
-    """Is the loss rate at or below ``threshold`` with that one-sided confidence? Garwood's interval of a count."""
+    """Is the loss rate at or below ``threshold`` with this one-sided confidence? Garwood's interval of a count."""
     if confidence <= 0.0:
         return bad / frames <= threshold
     two_sided = max(2.0 * confidence - 1.0, 1e-9)
@@ -120,16 +120,16 @@ def is_below(bad: int, frames: int, threshold: float, confidence: float) -> bool
 
 
 def copies_for(loss_rate: float, target_loss_rate: float) -> int:
-    """Equation 2, rounded up; a link on which nothing arrives would need more than can be counted."""
+    """Return Equation 2, rounded up; a link that loses everything gets a huge number."""
     return _native.linkguardian_copies(loss_rate, target_loss_rate) if loss_rate < 1.0 else 2**31
 
 
 class Detector:
     """Watches one link: `observe` for each reading, then read ``decision``.
 
-    Protection and a larger number of copies are asked for at once. A smaller number, a way back from fallback and the
-    end of protection wait for ``hold_s`` since the last change; the end also for ``clearing``, a longer window, to show
-    that the rate is below the threshold. One window of clean frames only shows that it is not far above.
+    Protection and more copies are requested at once. Fewer copies, leaving fallback and the end of protection wait for
+    ``hold_s`` since the last change. The end also waits for ``clearing``, a longer window, to show that the rate is
+    below the threshold. One window of clean frames only shows that it is not far above.
     """
 
     def __init__(self, policy: Policy, *, bits: CounterBits = 64) -> None:
@@ -140,19 +140,19 @@ class Detector:
         self.last: Reading | None = None
         self.changed_at_s = 0.0
         self.restarts = 0
-        """How often the counters began anew."""
+        """Number of counter resets."""
         self.frames_seen = 0
-        """Since the start of the daemon, as `bad_seen`."""
+        """Number since the start of the daemon, like `bad_seen`."""
         self.bad_seen = 0
         self._bits = bits
 
     @property
     def loss_rate(self) -> float:
-        """The present loss rate: of the window, or of its newest samples where that is higher."""
+        """Present loss rate: over the window, or over its newest samples if that is higher."""
         return max(self.window.loss_rate, self.window.recent_loss_rate(self.policy.rate_bad_frames))
 
     def observe(self, now_s: float, reading: Reading) -> None:
-        """Take in a reading of the counters, made at ``now_s``."""
+        """Process a reading of the counters, made at ``now_s``."""
         before, self.last = self.last, reading
         if before is None:
             return
@@ -200,7 +200,7 @@ class Detector:
         return Decision(Phase.FALLBACK, OFF)
 
     def _adjust(self, is_held: bool) -> Decision:
-        """Stronger at once, weaker when it is not held; what lies just below the fallback stays in it."""
+        """Strengthen at once; weaken only when not held; stay in fallback for rates just below its limit."""
         current = self.decision
         loss_rate = self.loss_rate
         if loss_rate == 0.0:

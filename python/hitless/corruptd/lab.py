@@ -1,4 +1,4 @@
-"""Two daemons beside the two switches of a simulated link, in simulated time: for tests and the exhibit."""
+"""Two daemons at the two switches of a simulated link, in simulated time: for tests and the exhibit."""
 
 import time
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ PS_PER_S = 10**12
 
 @dataclass(frozen=True, slots=True)
 class DaemonLabPlan:
-    """What is simulated, and how the daemons are set."""
+    """The simulation, and the settings of the daemons."""
 
     scenario: Fields
     link: str
@@ -32,16 +32,16 @@ class DaemonLabPlan:
     poll_s: float
     seed: int = 1
     settle_s: float = 0.0
-    """Real time that a message may take: none on a local bus."""
+    """Real time for a message to arrive: 0 on a local bus."""
 
     @property
     def pace(self) -> Pace:
-        """In polls, as the defaults are in seconds."""
+        """Times in polls instead of seconds."""
         return Pace(retry_s=self.poll_s, refresh_s=5 * self.poll_s, lifetime_s=3_600 * self.poll_s)
 
 
 class Lab:
-    """Steps the simulation from poll to poll, and the daemons after it."""
+    """Runs the simulation from poll to poll, and the daemons after it."""
 
     def __init__(self, plan: DaemonLabPlan, buses: Mapping[str, Bus]) -> None:
         self.plan = plan
@@ -52,44 +52,44 @@ class Lab:
 
     @property
     def now_s(self) -> float:
-        """Simulated time."""
+        """The simulated time."""
         return self.polls * self.plan.poll_s
 
     @property
     def copies(self) -> int:
-        """Copies that the sending end was set to; 0 is off."""
+        """The copies set at the sending end; 0 is off."""
         setting = self.sender.guards[self.plan.link].sender.in_force
         return setting.copies if setting else 0
 
     def step(self) -> None:
-        """Simulate until the next poll, and let both daemons do what is due."""
+        """Simulate until the next poll, then run both daemons."""
         self.polls += 1
         self.session.advance(round(self.now_s * PS_PER_S))
         self.receiver.step(self.now_s)
         self._settle()
 
     def run_to(self, until_s: float) -> None:
-        """Step until then."""
+        """Step until this time."""
         while self.now_s < until_s - self.plan.poll_s / 2:
             self.step()
 
     def counter(self, switch: str, name: str) -> int:
-        """A counter of LinkGuardian at a switch."""
+        """Return a counter of LinkGuardian at a switch."""
         table = self.session.mechanisms().filter((pl.col("switch") == switch) & (pl.col("counter") == name))
         return int(table["value"].sum())
 
     def restart_receiver(self, bus: Bus, saved: State | None) -> None:
-        """Another daemon takes the place of the one behind the link."""
+        """Replace the daemon at the receiving end."""
         self.receiver.bus.close()
         self.receiver = self._start_receiver(bus, saved)
 
     def restart_sender(self, bus: Bus, saved: State | None) -> None:
-        """Another daemon takes the place of the one before the link."""
+        """Replace the daemon at the sending end."""
         self.sender.bus.close()
         self.sender = self._start_sender(bus, saved)
 
     def _settle(self) -> None:
-        """Twice, for an answer needs a message first."""
+        """Step twice, because an answer needs a message first."""
         for daemon in (self.sender, self.receiver) * 2:
             if self.plan.settle_s:
                 time.sleep(self.plan.settle_s)
@@ -115,5 +115,5 @@ class Lab:
         return daemon
 
     def saved(self, daemon: Daemon) -> State:
-        """The state of a daemon through the text of its file."""
+        """Return the state of a daemon after a round trip through its file format."""
         return State.model_validate_json(snapshot(daemon, self.now_s).model_dump_json())

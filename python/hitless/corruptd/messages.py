@@ -1,7 +1,7 @@
-"""What daemons say to each other: JSON objects with the fields that the published program has, and ours.
+"""The messages between daemons: JSON objects with the fields of the published program, and our own.
 
 Published: ``event``, ``switch_id``, ``dev_port``, ``mcast_grp`` and ``action``, on the channel ``SWITCH-<switch id>``.
-There ``action`` is 1 for one copy by unicast and 2 for several by multicast; 0, to stop, is ours.
+There, ``action`` is 1 for one copy by unicast and 2 for several by multicast; we added 0 to stop.
 """
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -13,7 +13,7 @@ from hitless.service.configuration import Checked
 
 PAYLOAD_BYTES_MAX = 4_096
 REASON_MAX = 200
-"""Characters of what is wrong with a message."""
+"""Maximum characters for the reason why a message is invalid."""
 
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[!-~]+$")]
 """A switch or a link: printable ASCII without spaces."""
@@ -22,43 +22,43 @@ Seconds = Annotated[float, Field(gt=0.0, le=604_800.0)]
 
 
 class BadMessage(Exception):
-    """A payload that is not a message of ours; the text says why."""
+    """A payload that is not a valid message; the text says why."""
 
 
 def channel(switch_id: str) -> str:
-    """Where a switch's daemon listens."""
+    """Return the channel of a switch's daemon."""
     return f"SWITCH-{switch_id}"
 
 
 class _Message(Checked):
     version: Literal[1] = 1
     switch_id: Name
-    """The switch that this is for."""
+    """Switch that the message is for."""
     link: Name
-    """The link in its corrupting direction, "sw2->sw6"."""
+    """Link in its corrupting direction, "sw2->sw6"."""
     origin: Name
-    """The switch behind the link, which asks."""
+    """Downstream switch of the link, which sends the request."""
     epoch: Count
-    """Rises with every start of the daemon that asks."""
+    """Number that rises with every start of the requesting daemon."""
     sequence: Count
-    """Rises with every request of one epoch."""
+    """Number that rises with every request in an epoch."""
 
 
 class Request(_Message):
-    """The daemon behind a link wants the switch before it to be so: desired state, not a change."""
+    """Request from the downstream daemon to the upstream switch: a desired state, not a change."""
 
     event: Literal["corruption"] = "corruption"
     dev_port: Count
-    """The port of ``switch_id`` that sends on the link."""
+    """Port of ``switch_id`` that sends on the link."""
     mcast_grp: Count
-    """Its multicast group, where the switch needs one to send several copies."""
+    """Its multicast group, if the switch needs one to send several copies."""
     action: Literal[0, 1, 2]
     copies: Annotated[int, Field(ge=0, le=255)]
     mode: Mode
     loss_rate: Annotated[float, Field(ge=0.0, le=1.0)]
-    """As measured; for the reader."""
+    """Measured loss rate, for information."""
     lifetime_s: Seconds
-    """How long this holds when nothing more is heard."""
+    """Lifetime of this request without a further one."""
 
     @model_validator(mode="after")
     def _action_fits_copies(self) -> Self:
@@ -68,12 +68,12 @@ class Request(_Message):
 
     @property
     def setting(self) -> Setting:
-        """What is asked for."""
+        """Requested setting."""
         return Setting(self.copies, self.mode)
 
 
 class Acknowledgement(_Message):
-    """The daemon before a link has done what a request asks, or could not."""
+    """The upstream daemon has executed a request, or failed."""
 
     event: Literal["acknowledgement"] = "acknowledgement"
     applied: bool
@@ -85,17 +85,17 @@ _ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discrimina
 
 
 def action_of(copies: int) -> Literal[0, 1, 2]:
-    """The published program's word for a number of copies."""
+    """Return the published program's code for a number of copies."""
     return 0 if copies == 0 else 1 if copies == 1 else 2
 
 
 def encode(message: Message) -> bytes:
-    """The message as it travels."""
+    """Encode a message for the bus."""
     return message.model_dump_json().encode()
 
 
 def decode(payload: bytes) -> Message:
-    """The message in ``payload``; raises `BadMessage` for anything else."""
+    """Decode the message in ``payload``. Raises `BadMessage` for anything else."""
     if len(payload) > PAYLOAD_BYTES_MAX:
         raise BadMessage(f"{len(payload)} bytes are more than the {PAYLOAD_BYTES_MAX} of any message")
     try:
@@ -106,5 +106,5 @@ def decode(payload: bytes) -> Message:
 
 def _reason(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"]) or "message"
-    # Names and values are the sender's, and go into a log: a line break must not look like a line of ours.
+    # Names and values come from the sender and go into a log: a line break must not look like one of our lines.
     return repr(f"{where}: {error['msg']}"[:REASON_MAX])[1:-1]

@@ -1,4 +1,4 @@
-"""What Prometheus may see."""
+"""Metrics for Prometheus."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ PREFIX = "hitless_corruptd_"
 
 
 class DaemonCollector(Collector):
-    """Reads a daemon when somebody asks; ``lock`` keeps it from being in the middle of a step."""
+    """Reads a daemon on request; ``lock`` keeps it out of the middle of a step."""
 
     def __init__(self, daemon: Daemon, lock: threading.Lock) -> None:
         self.daemon = daemon
         self._lock = lock
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric, as of now."""
+        """Yield every metric, as of now."""
         with self._lock:
             metrics = [*_of_daemon(self.daemon), *_of_watches(self.daemon), *_of_guards(self.daemon)]
         yield from metrics
@@ -37,21 +37,21 @@ def _of_daemon(daemon: Daemon) -> Iterator[Metric]:
     fates = [([fate], tally.received[fate]) for fate in get_args(Fate)] + [(["invalid"], tally.refused)]
     text = "Messages, by what became of them."
     yield family(CounterMetricFamily, f"{PREFIX}messages_received", text, ["fate"], fates)
-    yield GaugeMetricFamily(f"{PREFIX}bus_connected", "1 when messages can pass.", value=int(daemon.bus.is_connected))
+    yield GaugeMetricFamily(f"{PREFIX}bus_connected", "1 if messages can pass.", value=int(daemon.bus.is_connected))
 
 
 _OF_WATCH: dict[str, tuple[type[CounterMetricFamily | GaugeMetricFamily], str]] = {
-    "loss_rate": (GaugeMetricFamily, "Present loss rate of a link that ends here."),
+    "loss_rate": (GaugeMetricFamily, "Present loss rate of an incoming link."),
     "window_frames": (GaugeMetricFamily, "Frames in the moving window."),
     "window_bad_frames": (GaugeMetricFamily, "Corrupted frames in the moving window."),
-    "copies_wanted": (GaugeMetricFamily, "Copies per lost packet that are asked for; 0 is off."),
-    "acknowledged": (GaugeMetricFamily, "1 when the upstream switch has done what was asked."),
-    "counters_readable": (GaugeMetricFamily, "1 when the last reading of the counters succeeded."),
+    "copies_wanted": (GaugeMetricFamily, "Requested copies per lost packet; 0 is off."),
+    "acknowledged": (GaugeMetricFamily, "1 if the upstream switch has executed the request."),
+    "counters_readable": (GaugeMetricFamily, "1 if the last reading of the counters succeeded."),
     "frames": (CounterMetricFamily, "Frames received while watched, good and bad."),
     "bad_frames": (CounterMetricFamily, "Corrupted frames received while watched."),
     "read_errors": (CounterMetricFamily, "Readings that failed."),
-    "counter_restarts": (CounterMetricFamily, "Times that the counters began anew."),
-    "fec_uncorrectable_blocks": (GaugeMetricFamily, "Uncorrectable blocks, as the port counts them."),
+    "counter_restarts": (CounterMetricFamily, "Number of counter resets."),
+    "fec_uncorrectable_blocks": (GaugeMetricFamily, "Uncorrectable blocks counted by the port."),
 }
 
 
@@ -80,7 +80,7 @@ def _of_watches(daemon: Daemon) -> Iterator[Metric]:
     phases = (
         ([link, known.value], watch.detector.decision.phase is known) for link, watch in watches for known in Phase
     )
-    yield family(GaugeMetricFamily, f"{PREFIX}phase", "1 for what is thought of a link.", ["link", "phase"], phases)
+    yield family(GaugeMetricFamily, f"{PREFIX}phase", "1 for the current phase of a link.", ["link", "phase"], phases)
 
 
 def _of_guards(daemon: Daemon) -> Iterator[Metric]:
@@ -88,10 +88,10 @@ def _of_guards(daemon: Daemon) -> Iterator[Metric]:
     appliers += [guarded.sender for guarded in daemon.guards.values()]
     ends = [((applier.target.link, applier.target.end), applier) for applier in appliers]
     copies = ((end, applier.in_force.copies if applier.in_force else 0) for end, applier in ends)
-    text = "Copies per lost packet that one end of a link was set to."
+    text = "Copies per lost packet set at one end of a link."
     yield family(GaugeMetricFamily, f"{PREFIX}copies_applied", text, ["link", "end"], copies)
     failures = ((end, applier.failures) for end, applier in ends)
     yield family(CounterMetricFamily, f"{PREFIX}action_failures", "Actions that failed.", ["link", "end"], failures)
     expired = (([link], guarded.guard.expirations) for link, guarded in daemon.guards.items())
-    text = "Requests that ran out unrefreshed."
+    text = "Requests that expired."
     yield family(CounterMetricFamily, f"{PREFIX}expirations", text, ["link"], expired)

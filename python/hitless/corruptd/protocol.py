@@ -1,7 +1,7 @@
-"""Who asks whom, how often, and what is believed: both ends of a link as state machines.
+"""Requests, their timing and their validity: both ends of a link as state machines.
 
-The end behind the link repeats what it wants, with a number that only rises; the end before it does what the highest
-number says, and answers each. So a message may be lost, repeated, or late, and either end may start again.
+The downstream end repeats its desired state with increasing sequence numbers; the upstream end executes the highest
+one, and answers each. Messages can therefore be lost, repeated or late, and either end can restart.
 """
 
 from dataclasses import dataclass, field
@@ -16,35 +16,35 @@ from hitless.service.configuration import Checked
 Fate: TypeAlias = Literal["accepted", "duplicate", "stale", "foreign", "implausible"]
 
 EPOCH_AHEAD_NS = 86_400 * 10**9
-"""How far the clocks of two switches may differ. An epoch is the time of a start, so none lies further ahead."""
+"""Maximum clock difference between switches. An epoch is a start time, so it cannot be further ahead."""
 
 
 def is_plausible(epoch: int, wall_ns: int) -> bool:
-    """Can a daemon have started at ``epoch``, seen by a clock that says ``wall_ns``?"""
+    """Is ``epoch`` a possible start time of a daemon, according to a clock that says ``wall_ns``?"""
     return epoch <= wall_ns + EPOCH_AHEAD_NS
 
 
 class Pace(Checked):
-    """How often things are said, and what holds when nothing is: ``[messages]``."""
+    """Intervals of messages, and lifetimes without them: ``[messages]``."""
 
     retry_s: Seconds = 1.0
-    """A request without an answer is repeated, and a failed action tried again, after this."""
+    """Interval for repeating a request without an answer, and for retrying a failed action."""
     refresh_s: Seconds = 10.0
-    """A request with an answer is repeated after this."""
+    """Interval for repeating a request that was answered."""
     lifetime_s: Seconds = 3_600.0
-    """A request holds this long when nothing more is heard of it, whatever the request says."""
+    """Maximum lifetime of a request without a further one, whatever the request says."""
     when_expired: Literal["unprotect", "keep"] = "unprotect"
 
     @model_validator(mode="after")
     def _outlives_refresh(self) -> Self:
         if self.lifetime_s < 3.0 * self.refresh_s:
-            raise ValueError("lifetime_s must be three times refresh_s at least, so that one lost message ends nothing")
+            raise ValueError("lifetime_s must be three times refresh_s or more, so that one lost message ends nothing")
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """Whom to ask about a link."""
+    """Receiver of requests about a link."""
 
     link: str
     switch_id: str
@@ -53,7 +53,7 @@ class Upstream:
 
 
 class Requester:
-    """The end behind the link. `want` says what; `poll` answers the request that is due."""
+    """The downstream end. `want` sets the desired state; `poll` returns the request that is due."""
 
     def __init__(self, upstream: Upstream, origin: str, epoch: int, pace: Pace) -> None:
         self.upstream = upstream
@@ -63,18 +63,18 @@ class Requester:
         self.wanted: Setting | None = None
         self.is_acknowledged = False
         self.failure = ""
-        """What the other end said when it could not."""
+        """Error reported by the other end."""
         self._loss_rate = 0.0
         self._sequence = 0
         self._is_open = False
         """Was the latest request sent and not answered yet?"""
         self._answer = (0, False)
-        """Sequence of the latest answer, and whether it was done."""
+        """Sequence of the latest answer, and whether the action was done."""
         self._first_of_wanted = 0
         self._due_s = 0.0
 
     def want(self, setting: Setting | None, loss_rate: float) -> None:
-        """From now on this is wanted; None leaves the link as it is."""
+        """Set the desired state; None leaves the link unchanged."""
         self._loss_rate = loss_rate
         if setting == self.wanted:
             return
@@ -84,7 +84,7 @@ class Requester:
         self._due_s = float("-inf")
 
     def poll(self, now_s: float) -> Request | None:
-        """The request to send now, if one is due. One that is due while another is open was not answered in time."""
+        """Return the request to send now, if one is due. If the last one is still open, it was not answered in time."""
         if self.wanted is None or now_s < self._due_s:
             return None
         if self._is_open:
@@ -109,7 +109,7 @@ class Requester:
         )
 
     def take(self, answer: Acknowledgement, now_s: float) -> Fate:
-        """An answer has come."""
+        """Process an answer."""
         if answer.link != self.upstream.link or answer.origin != self.origin:
             return "foreign"
         is_current = answer.epoch == self.epoch and self._first_of_wanted <= answer.sequence <= self._sequence
@@ -127,22 +127,22 @@ class Requester:
 
 @dataclass(slots=True)
 class Guard:
-    """The end before the link: what was asked last, and until when that holds."""
+    """The upstream end: the latest request, and its expiry."""
 
     link: str
     switch_id: str
     origin: str
-    """The only switch that may ask: the one behind the link."""
+    """Only switch that can send requests: the downstream one."""
     lifetime_s_max: float
-    """No request holds longer."""
+    """Maximum lifetime of a request."""
     keep_when_expired: bool = False
     wanted: Setting | None = None
-    """None: nobody has asked, and the switch is left as it is."""
+    """None before the first request: the switch is left unchanged."""
     latest: tuple[int, int] = (-1, -1)
     """Epoch and sequence of the latest request."""
     expires_at_s: float = float("inf")
     request: Request | None = field(default=None)
-    """The latest request, for whoever acts on it."""
+    """The latest request, for the actor."""
     expirations: int = 0
 
     def take(self, request: Request, now_s: float, wall_ns: int) -> Fate:
@@ -163,12 +163,12 @@ class Guard:
         return "accepted"
 
     def expire(self, now_s: float) -> bool:
-        """Has the latest request just run out? Then protection ends, unless it is to be kept."""
+        """Has the latest request just expired? If so, protection ends, unless it is configured to stay."""
         if now_s < self.expires_at_s:
             return False
         self.expires_at_s = float("inf")
         self.expirations += 1
-        # Nobody holds the link any more, so whoever asks next begins anew, also with a clock that was set back.
+        # The link is free again, so the next request starts from scratch, even with a clock that was set back.
         self.latest = (-1, -1)
         self.request = None
         if not self.keep_when_expired:
@@ -176,7 +176,7 @@ class Guard:
         return True
 
     def answer(self, *, applied: bool, detail: str = "") -> Acknowledgement:
-        """The answer to the latest request."""
+        """Return the answer to the latest request."""
         epoch, sequence = self.latest
         return Acknowledgement(
             switch_id=self.origin,

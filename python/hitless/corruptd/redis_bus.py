@@ -1,4 +1,4 @@
-"""Publish-subscribe over Redis, and the client that everything here reaches Redis with."""
+"""Publish-subscribe over Redis, and the Redis client for all of corruptd."""
 
 import logging
 from contextlib import suppress
@@ -16,14 +16,14 @@ from hitless.corruptd.messages import PAYLOAD_BYTES_MAX
 log = logging.getLogger(__name__)
 
 MESSAGES_A_CALL = 1_000
-"""So that a flood cannot keep the daemon from polling its counters."""
+"""Maximum number of messages per call, so that a flood cannot stop the daemon from polling its counters."""
 HEALTH_CHECKS_MISSED = 2
-"""How many intervals the answer to a health check may take; the first has passed when it is sent."""
+"""Number of intervals to wait for the answer to a health check; the first is over when it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedisSettings:
-    """Where Redis is and who we are to it."""
+    """Address and credentials for Redis."""
 
     url: str
     """"redis://host:6379/0", with TLS "rediss://host:6380/0", or "unix:///run/redis.sock"."""
@@ -33,14 +33,14 @@ class RedisSettings:
     certificate_file: Path | None = None
     key_file: Path | None = None
     timeout_s: float = 1.0
-    """For connecting and for each answer: the daemon waits no longer."""
+    """Timeout for connecting and for each answer."""
     reconnect_s: float = 1.0
     health_check_s: float = 5.0
-    """A connection that was silent for so long is asked whether it lives."""
+    """Idle time of a connection before a health check."""
 
 
 def client(settings: RedisSettings) -> redis.Redis:
-    """A client that fails at once and leaves it to us to try again."""
+    """Return a client that fails at once and leaves retries to us."""
     options: dict[str, object] = {
         "username": settings.username,
         "password": settings.password,
@@ -62,14 +62,14 @@ def client(settings: RedisSettings) -> redis.Redis:
 
 
 def address(url: str) -> str:
-    """Where a URL leads, without who we are there. Raises ValueError for what is not a URL of Redis."""
+    """Return the address in a URL without its credentials. Raises ValueError unless it is a URL of Redis."""
     parts = redis.ConnectionPool.from_url(url).connection_kwargs
     host = parts.get("path") or f"{parts.get('host', 'localhost')}:{parts.get('port', 6379)}"
     return f"{host}/{parts.get('db', 0)}"
 
 
 def check_url(url: str) -> None:
-    """Raises ValueError for what is not a URL of Redis, or has an option that there is not. Does not connect."""
+    """Raise ValueError unless it is a URL of Redis with known options. Does not connect."""
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("url must begin with redis://, rediss:// (TLS) or unix://")
     pool = redis.ConnectionPool.from_url(url)
@@ -88,7 +88,7 @@ def _subscription(of: redis.Redis) -> PubSub:
 
 
 class RedisBus:
-    """One subscription, and a connection to publish on. Comes back by itself after Redis was away."""
+    """One subscription, and a connection to publish on. It reconnects when Redis returns."""
 
     def __init__(self, settings: RedisSettings, channel: str) -> None:
         self._settings = settings
@@ -99,21 +99,21 @@ class RedisBus:
         self._try_at_s = float("-inf")
         self._heard_at_s = float("-inf")
         self._refused: set[str] = set()
-        """What we may not do, so that each is told once."""
+        """Forbidden operations, to report each only once."""
 
     @property
     def is_connected(self) -> bool:
-        """Is the subscription in place, as far as is known?"""
+        """Is the subscription active, as far as it knows?"""
         return self._is_subscribed
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Send; False when Redis is away or refuses, or when nobody listens there."""
+        """Send; False if Redis is away or refuses, or without subscribers."""
         if not self._connect(now_s):
             return False
         try:
             return int(self._client.publish(channel, payload)) > 0
         except redis.ResponseError as refused:
-            # The connection is sound: the other channels must not suffer for this one.
+            # The connection is fine: the other channels must not suffer from this one.
             self._tell_refused(f"messages on {channel}", refused)
             return False
         except (redis.RedisError, OSError) as failed:
@@ -121,7 +121,7 @@ class RedisBus:
             return False
 
     def receive(self, now_s: float) -> list[bytes]:
-        """What has come; nothing while Redis is away."""
+        """Return the received messages; empty while Redis is away."""
         payloads: list[bytes] = []
         if not self._connect(now_s):
             return payloads
@@ -138,7 +138,7 @@ class RedisBus:
         return payloads
 
     def note(self, key: str, value: str | None, now_s: float) -> None:
-        """Set or delete a key of the database."""
+        """Set or delete a key in the database."""
         if not self._connect(now_s):
             return
         try:
@@ -152,7 +152,7 @@ class RedisBus:
             self._disconnect(now_s, failed)
 
     def close(self) -> None:
-        """Let go of both connections."""
+        """Close both connections."""
         with suppress(redis.RedisError, OSError):
             self._subscription.close()
         with suppress(redis.RedisError, OSError):
@@ -164,14 +164,14 @@ class RedisBus:
         self._refused.add(what)
 
     def _require_life(self, now_s: float) -> None:
-        """A Redis that was stopped keeps its connections, and only its silence tells. Raises `redis.RedisError`."""
+        """Detect a hung Redis: it keeps its connections but stops answering. Raises `redis.RedisError`."""
         if self._subscription.health_check_response_counter == 0 or self._has_more():
             self._heard_at_s = now_s
         elif now_s - self._heard_at_s > HEALTH_CHECKS_MISSED * self._settings.health_check_s:
             raise redis.TimeoutError(f"it has not answered for {now_s - self._heard_at_s:.0f} s")
 
     def _has_more(self) -> bool:
-        """Answers to our own subscribe and ping come as None, with messages perhaps behind them."""
+        """Is there more to read? Answers to our subscribe and ping come as None, possibly followed by messages."""
         connection: Any = self._subscription.connection
         return connection is not None and bool(connection.can_read(timeout=0))
 

@@ -1,4 +1,4 @@
-"""The process: the loop, signals, the state file, systemd. Everything that has a clock."""
+"""The process: the loop, signals, the state file, systemd. Everything with a clock."""
 
 import logging
 import threading
@@ -16,15 +16,15 @@ from hitless.service.process import Controlled, notify
 log = logging.getLogger(__name__)
 
 LISTEN_S = 0.1
-"""How long a message may wait for its turn."""
+"""Maximum time until a message is processed."""
 SAVE_S = 10.0
-"""A decision is saved at once; the window as often as this."""
+"""Interval for saving the window; decisions are saved at once."""
 
 
 class Service(Controlled):
     """One run of the daemon. `run` returns after `stop`, or after SIGTERM or SIGINT; SIGHUP reads the file again.
 
-    A stop leaves the switch as it is: a link that corrupts must not lose its protection to an upgrade.
+    Stopping leaves the switch unchanged: a corrupting link must not lose its protection during an upgrade.
     """
 
     def __init__(self, path: Path, *, dry_run: bool = False) -> None:
@@ -37,7 +37,7 @@ class Service(Controlled):
         self._collector = DaemonCollector(self.daemon, self._lock)
 
     def run(self) -> None:
-        """Work until told to stop."""
+        """Run until stopped."""
         with serving(self._collector, self.config.metrics, "corruptd"):
             notify("READY=1")
             log.info("watching %d links, guarding %d", len(self.daemon.watches), len(self.daemon.guards))
@@ -54,7 +54,7 @@ class Service(Controlled):
             if self.take_reload():
                 self._read_again()
             if self.daemon.is_dirty:
-                # A new epoch must be on the disk before the first message carries it.
+                # A new epoch must be on disk before the first message carries it.
                 self._save()
             now_s = time.monotonic()
             with self._lock:
@@ -77,7 +77,7 @@ class Service(Controlled):
                 self.config = config
             before.bus.close()
         except HitlessError as wrong:
-            log.error("%s was not read again, the daemon goes on as before:\n%s", self._path, wrong)  # noqa: TRY400
+            log.error("%s was not read again, the daemon continues unchanged:\n%s", self._path, wrong)  # noqa: TRY400
             return
         log.info("%s was read again", self._path)
 

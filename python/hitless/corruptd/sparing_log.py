@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 PERIOD_S = 60.0
 LINES = 10
-"""Of one kind in a period."""
+"""Maximum lines of one kind in a period."""
 
 
 @dataclass(slots=True)
@@ -26,11 +26,11 @@ class SparingLog:
         self._periods: dict[str, _Period] = {}
 
     def warning(self, kind: str, now_s: float, text: str) -> None:
-        """Write a warning, unless there were too many of its kind."""
+        """Log a warning, unless there were too many of its kind."""
         self._write(logging.WARNING, kind, now_s, text)
 
     def info(self, kind: str, now_s: float, text: str) -> None:
-        """Write news, unless there was too much of its kind."""
+        """Log information, unless there was too much of its kind."""
         self._write(logging.INFO, kind, now_s, text)
 
     def _write(self, level: int, kind: str, now_s: float, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What survives a restart: a versioned JSON file, written whole or not at all."""
+"""State that survives a restart: a versioned JSON file, written atomically."""
 
 import json
 import logging
@@ -21,30 +21,30 @@ Samples = Annotated[list[tuple[Count, Count]], Field(max_length=100_000)]
 
 
 class SavedWatch(Checked):
-    """A link that ends here."""
+    """An incoming link."""
 
     phase: Literal["unknown", "clear", "protected", "fallback"]
     setting: Setting | None
     held_s: Annotated[float, Field(ge=0.0)]
-    """How long ago the decision was made."""
+    """Time since the decision was made."""
     counters: str = ""
-    """Which counters were read; see `hitless.corruptd.daemon.WatchPlan`."""
+    """Identity of the counters; see `hitless.corruptd.daemon.WatchPlan`."""
     last: tuple[Count, Count] | None
     basis: str = ""
-    """Which counters the last reading was made of."""
+    """Counters of the last reading."""
     samples: Samples
     clearing: Samples = Field(default_factory=list)
-    """The longer window; empty in files of a version that had none, which then has to fill again."""
+    """The longer window; empty in files of a version without it, so it must fill again."""
 
 
 class SavedGuard(Checked):
-    """A link that begins here."""
+    """An outgoing link."""
 
     setting: Setting | None
     epoch: int
     sequence: int
     remaining_s: float | None
-    """What was left of the lifetime; None when it had run out."""
+    """Remaining lifetime; None if it had expired."""
 
 
 class State(Checked):
@@ -58,7 +58,7 @@ class State(Checked):
 
 
 def snapshot(daemon: Daemon, now_s: float) -> State:
-    """The daemon's state. Times are saved as lengths: a clock may differ after a restart."""
+    """Return the daemon's state. Times are saved as durations: a clock can differ after a restart."""
     return State(
         switch_id=daemon.plan.switch_id,
         epoch=daemon.epoch,
@@ -68,7 +68,7 @@ def snapshot(daemon: Daemon, now_s: float) -> State:
 
 
 def restore(daemon: Daemon, state: State, now_s: float) -> None:
-    """Let a new daemon go on where another one ended. Links that are no longer ours are forgotten."""
+    """Restore a daemon's state after a restart. Links that are no longer configured are forgotten."""
     if state.switch_id != daemon.plan.switch_id:
         log.warning("the state is of switch %s, not of %s: left aside", state.switch_id, daemon.plan.switch_id)
         return
@@ -81,26 +81,26 @@ def restore(daemon: Daemon, state: State, now_s: float) -> None:
 
 
 def next_epoch(state: State | None, unix_ns: int) -> int:
-    """Higher than any before, also when the file was lost and only the clock is left.
+    """Return an epoch above any earlier one, even if the file was lost and only the clock is left.
 
-    Nanoseconds, so that two starts within a second differ; they fit the 63 bits of a message until the year 2262. A
-    saved epoch far ahead of the clock is from a clock that was wrong; others would refuse what follows on it.
+    It counts nanoseconds, so that two starts within a second differ; they fit into the 63 bits of a message until the
+    year 2262. A saved epoch far ahead of the clock came from a wrong clock; others would refuse its successors.
     """
     if state is None:
         return unix_ns
     if not is_plausible(state.epoch, unix_ns):
-        log.warning("the saved epoch %d is more than a day ahead of the clock: begun anew", state.epoch)
+        log.warning("the saved epoch %d is more than a day ahead of the clock: starting over", state.epoch)
         return unix_ns
     return max(unix_ns, state.epoch + 1)
 
 
 def save(path: Path, state: State) -> None:
-    """Write the file so that after a crash there is the old one or the new one. Raises OSError."""
+    """Write the file atomically: a crash leaves the old one or the new one. Raises OSError."""
     write_whole(path, state.model_dump_json())
 
 
 def load(path: Path) -> State | None:
-    """The saved state; None when there is none. One that cannot be read is put aside, and said so."""
+    """Return the saved state; None if it is missing. An unreadable file is moved aside with a warning."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -115,7 +115,7 @@ def load(path: Path) -> State | None:
 
 
 def parse(content: bytes) -> State:
-    """The state in the bytes of a file; raises ValueError."""
+    """Parse the state in the bytes of a file. Raises ValueError."""
     try:
         return State.model_validate_json(content)
     except ValidationError as invalid:
@@ -153,7 +153,7 @@ def _restore_watch(watch: Watch, saved: SavedWatch, now_s: float) -> None:
         _restore_window(detector.clearing, saved.clearing)
         detector.last = None if saved.last is None else Reading(*saved.last, basis=saved.basis)
     else:
-        log.warning("%s: its counters are others than before: the window begins anew, the decision stays", watch.link)
+        log.warning("%s: its counters have changed: the window starts over, the decision stays", watch.link)
     detector.decision = Decision(Phase(saved.phase), saved.setting)
     detector.changed_at_s = now_s - saved.held_s
 

@@ -1,4 +1,4 @@
-"""From readings of counters to a loss rate over the last W frames (LinkGuardian, appendix C)."""
+"""Loss rate over the last W frames, from readings of counters (LinkGuardian, appendix C)."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -10,31 +10,31 @@ CounterBits = Literal[32, 64]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a port's counters say, since whenever they began to count."""
+    """Counters of a port, since their last reset."""
 
     frames_ok: int
-    """framesRxOk: frames received whole."""
+    """framesRxOk: frames received without an error."""
     frames_bad: int
-    """framesRxAll - framesRxOk: frames whose check sequence was wrong."""
+    """framesRxAll - framesRxOk: frames with a wrong check sequence."""
     fec_uncorrectable: int | None = None
-    """Blocks that forward error correction could not mend; None where the port does not tell."""
+    """Blocks that forward error correction could not correct; None if the port does not report them."""
     basis: str = ""
-    """Which counters the numbers are made of, where a source has a choice: readings of others cannot be compared."""
+    """Counters behind the numbers, if a source has a choice: readings of different ones are not comparable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was received between two readings, or several of them taken together."""
+    """Frames received between two readings, or several such samples merged."""
 
     frames: int
     bad: int
 
 
 def frames_between(before: Reading, after: Reading, bits: CounterBits = 64) -> Sample | None:
-    """What was received in between, or None when the counters began anew or are others than before.
+    """Return the frames received in between, or None if the counters were reset or replaced.
 
-    A counter of 64 bits never comes round, so one that goes back was reset, as by a reload of the driver. One of 32
-    bits comes round; it was reset when it would have had to count more than half of its range between two readings.
+    A 64-bit counter never wraps, so a decrease means a reset, such as a reload of the driver. A 32-bit counter wraps;
+    it was reset if it would have counted more than half of its range between two readings.
     """
     if before.basis != after.basis:
         return None
@@ -51,17 +51,17 @@ def _counted(before: int, after: int, bits: CounterBits) -> int | None:
 
 
 class Window:
-    """The last ``frames_wanted`` frames, as samples of which the oldest are dropped.
+    """The last ``frames_wanted`` frames, as samples; the oldest are dropped.
 
-    It holds at least that many once so many were seen, and at most one sample more. Small samples are put together,
-    so that an idle link needs no more memory than a busy one: about ``SAMPLES_MAX`` samples.
+    Once full, it holds ``frames_wanted`` frames or up to one sample more. Small samples are merged, so that an idle
+    link needs no more memory than a busy one: about ``SAMPLES_MAX`` samples.
     """
 
     SAMPLES_MAX = 1_024
 
     def __init__(self, frames_wanted: int, samples: Iterable[Sample] = ()) -> None:
         if frames_wanted < 1:
-            raise ValueError("a window holds one frame at least")
+            raise ValueError("a window holds one frame or more")
         self.frames_wanted = frames_wanted
         self.frames = 0
         self.bad = 0
@@ -72,12 +72,12 @@ class Window:
 
     @property
     def samples(self) -> Sequence[Sample]:
-        """From the oldest to the newest."""
+        """The samples from oldest to newest."""
         return tuple(self._samples)
 
     @property
     def loss_rate(self) -> float:
-        """Bad frames over all frames; 0 when there were none.
+        """Bad frames over all frames; 0 without frames.
 
         The paper prints the ratio of good frames and means this.
         """
@@ -85,11 +85,11 @@ class Window:
 
     @property
     def is_full(self) -> bool:
-        """Are there as many frames as were wanted?"""
+        """Does it hold enough frames?"""
         return self.frames >= self.frames_wanted
 
     def add(self, sample: Sample) -> None:
-        """Take in what was received since the last call, and drop what is too old."""
+        """Add the frames received since the last call, and drop old samples."""
         if sample.frames == 0:
             return
         if self._samples and self._samples[-1].frames < self._least:
@@ -105,9 +105,9 @@ class Window:
             self.bad -= oldest.bad
 
     def recent_loss_rate(self, bad_frames: int) -> float:
-        """The loss rate over the newest samples that hold ``bad_frames`` bad ones, or all of them when there are fewer.
+        """Return the loss rate over the newest samples that contain ``bad_frames`` bad ones, or over all of them.
 
-        A window that was clean until now dilutes a loss that has just begun; this does not.
+        The loss rate of the whole window hides a loss that has just begun; this one does not.
         """
         wanted = min(bad_frames, self.bad)
         frames = bad = 0

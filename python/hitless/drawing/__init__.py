@@ -1,6 +1,6 @@
-"""Plots: descriptions free of any drawing library, and SVG made of them.
+"""Plots: descriptions independent of any drawing library, and SVG made from them.
 
-- ``plot``: descriptions; ``picture``: a plot as a notebook shows it
+- ``plot``: descriptions; ``picture``: a plot for a notebook
 - ``svg``: a plot as SVG, from ``scales``, ``canvas``, ``curves``, ``marks`` and ``legend``
 - ``palette``: the colours of schemes
 """

@@ -1,4 +1,4 @@
-"""The rectangle between the axes of a plot: where values lie in it, its grid, its labels."""
+"""The rectangle between the axes of a plot: the position of values, the grid, the labels."""
 
 from dataclasses import dataclass
 from html import escape
@@ -12,19 +12,19 @@ _LONGEST_LABEL = 22
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of a picture, in pixels."""
+    """Size of a picture, in pixels."""
 
     width: int
     height: int
 
 
 WIDE, NARROW = Size(880, 400), Size(360, 330)
-"""For a desk and for a hand."""
+"""Sizes for a desktop and for a phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Pixels from the left and from the top, and the axes."""
+    """The axes, with positions in pixels from the left and from the top."""
 
     left: float
     top: float
@@ -35,26 +35,26 @@ class Canvas:
 
     @property
     def bottom(self) -> float:
-        """Where the axis of x lies."""
+        """Position of the x axis."""
         return self.top + self.height
 
     def across(self, share: float) -> float:
-        """Pixels from the left."""
+        """Return the pixels from the left."""
         return self.left + share * self.width
 
     def down(self, share: float) -> float:
-        """Pixels from the top."""
+        """Return the pixels from the top."""
         return self.bottom - share * self.height
 
     @property
     def labels_height(self) -> float:
-        """Pixels that the labels of the axis of x take below it."""
+        """The pixels that the labels of the x axis need below it."""
         if not isinstance(self.x, Categories) or self._fits:
             return 22
         return 24 + 0.55 * CHARACTER * max(len(_short(name)) for name in self.x.names)
 
     def grid(self) -> str:
-        """The lines of the grid with their labels, and the axis of x."""
+        """Draw the lines of the grid with their labels, and the x axis."""
         made = []
         for tick in self.y.ticks:
             y = self.down(tick.at)
@@ -67,7 +67,7 @@ class Canvas:
 
     @property
     def _fits(self) -> bool:
-        """Has each category room for its name?"""
+        """Is there enough space for the name of each category?"""
         names = self.x.names if isinstance(self.x, Categories) else ()
         return all(len(name) * CHARACTER <= self.width / len(names) - 4 for name in names)
 

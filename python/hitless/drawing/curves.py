@@ -1,4 +1,4 @@
-"""Curves with as many points as an eye can tell apart, so that a page of them stays small."""
+"""Curves reduced to the points that an eye can distinguish, so that a page stays small."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,16 @@ Place: TypeAlias = tuple[float, float]
 """Pixels from the left and from the top."""
 
 _FAINTEST = 0.35
-"""Pixels by which a curve may miss a point."""
+"""Maximum pixels by which a curve can miss a point."""
 
 
 def path(pieces: Iterable[Sequence[Place]]) -> str:
-    """The pieces of a curve as SVG writes them."""
+    """Write the pieces of a curve as an SVG path."""
     return "".join(_piece(thinned(piece)) for piece in pieces if piece)
 
 
 def steps(places: Sequence[Place]) -> list[Place]:
-    """A curve that holds each value until the next one."""
+    """Return a curve that holds each value until the next one."""
     made = list(places[:1])
     for (_, before), (x, y) in pairwise(places):
         made += [(x, before), (x, y)]
@@ -26,7 +26,7 @@ def steps(places: Sequence[Place]) -> list[Place]:
 
 
 def thinned(places: Sequence[Place]) -> list[Place]:
-    """The points that matter: first, lowest, highest and last of each column of pixels, and of these the corners."""
+    """Keep the visible points: first, lowest, highest and last of each column of pixels, and of these the corners."""
     return _corners(_by_columns(places))
 
 
@@ -46,7 +46,7 @@ def _by_columns(places: Sequence[Place]) -> list[Place]:
 
 
 def _corners(places: Sequence[Place]) -> list[Place]:
-    """Ramer 1972, Douglas and Peucker 1973: without the points that lie almost on the way between others."""
+    """Remove points close to the line between others (Ramer 1972, Douglas and Peucker 1973)."""
     if len(places) < 3:
         return list(places)
     kept = {0, len(places) - 1}
@@ -65,7 +65,7 @@ def _corners(places: Sequence[Place]) -> list[Place]:
 
 
 def _distance(place: Place, begin: Place, end: Place) -> float:
-    """From a point to the line between two others."""
+    """Return the distance from a point to the line between two others."""
     along, down = end[0] - begin[0], end[1] - begin[1]
     length = math.hypot(along, down)
     if length == 0.0:

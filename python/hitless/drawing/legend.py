@@ -1,4 +1,4 @@
-"""The legend of a plot: each scheme once, and beside it what is the paper's or a theory's."""
+"""The legend of a plot: each scheme once, marked if the paper or a theory is the source."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -12,16 +12,16 @@ _BESIDE = 46
 """Pixels of a sign, and between two entries."""
 _SOURCES = {"measured": "", "paper": " (paper)", "theory": " (theory)"}
 OTHER_DASH = "5 4"
-"""Of curves that were not measured here."""
+"""Dashes of curves that were not measured here."""
 
 
 def label(series: Series) -> str:
-    """What people call a series: its scheme, and where it is from unless it was measured."""
+    """Return the label of a series: its scheme, and its source unless it was measured."""
     return f"{series.name}{_SOURCES[series.source]}"
 
 
 def rows(series: Sequence[Series], width: float) -> list[list[Series]]:
-    """The entries, line by line."""
+    """Arrange the entries in lines."""
     made: list[list[Series]] = [[]]
     free = width - 10
     entries = {label(one): one for one in reversed(series)}
@@ -36,7 +36,7 @@ def rows(series: Sequence[Series], width: float) -> list[list[Series]]:
 
 
 def draw(entries: Sequence[Sequence[Series]], looks: Mapping[str, Look], top: float) -> str:
-    """The legend from ``top`` downwards."""
+    """Draw the legend from ``top`` downwards."""
     made = []
     for number, line in enumerate(entries):
         x, y = 10.0, top + number * ROW_HEIGHT + 9
@@ -48,7 +48,7 @@ def draw(entries: Sequence[Sequence[Series]], looks: Mapping[str, Look], top: fl
 
 
 def dash(series: Series, look: Look) -> str:
-    """How a curve is broken, as attributes."""
+    """Return the dash pattern of a curve, as attributes."""
     pattern = look.dash if series.source == "measured" else OTHER_DASH
     return f' stroke-dasharray="{pattern}"' if pattern else ""
 
@@ -64,7 +64,7 @@ def _sign(series: Series, look: Look, x: float, y: float) -> str:
 
 
 def dot(x: float, y: float, series: Series, look: Look, words: str = "") -> str:
-    """The mark of a point: hollow where it is the paper's. ``words`` show when it is pointed at."""
+    """Draw the mark of a point, hollow unless measured. ``words`` show when the mouse is over it."""
     radius, fill = (3.4, look.colour) if series.source == "measured" else (5.0, "none")
     title = f"<title>{escape(words)}</title>" if words else ""
     return (

@@ -1,4 +1,4 @@
-"""What stands between the axes: curves, points, bars, and their intervals."""
+"""The data between the axes: curves, points, bars, and their intervals."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -15,11 +15,11 @@ from hitless.drawing.scales import Categories
 from hitless.numbers import format_number
 
 _SHARE_OF_SLOT = 0.78
-"""Of a category's slot that its bars fill."""
+"""Share of a category's slot that its bars fill."""
 
 
 def draw(series: Sequence[Series], looks: Mapping[str, Look], canvas: Canvas) -> str:
-    """All series: bars first, what is the paper's last and thus on top."""
+    """Draw all series: bars first, the paper's last and thus on top."""
     bars = [one for one in series if one.style == "bars"]
     lanes = _Lanes(bars, canvas)
     made = [_bars(one, number, looks[one.name], lanes, canvas) for number, one in enumerate(bars)]
@@ -28,7 +28,7 @@ def draw(series: Sequence[Series], looks: Mapping[str, Look], canvas: Canvas) ->
 
 
 class _Lanes:
-    """Where the bars of each series stand in the slots of the categories."""
+    """Positions of each series' bars in the slots of the categories."""
 
     def __init__(self, bars: Sequence[Series], canvas: Canvas) -> None:
         places = sorted({place for one in bars for x in one.x if (place := canvas.x.at(x)) is not None})
@@ -39,11 +39,11 @@ class _Lanes:
         self._of = {one.name: number for number, one in reversed(list(enumerate(bars)))}
 
     def middle(self, number: int) -> float:
-        """Pixels from the middle of the slot to the middle of a bar."""
+        """Return the pixels from the middle of the slot to the middle of a bar."""
         return (number - (self._count - 1) / 2) * self.width
 
     def beside(self, series: Series) -> float:
-        """The same for a point that belongs to a bar of the same scheme."""
+        """Return the same for a point that belongs to a bar of the same scheme."""
         return self.middle(self._of[series.name]) if series.name in self._of else 0.0
 
 
@@ -85,7 +85,7 @@ def _curve(series: Series, look: Look, lanes: _Lanes, canvas: Canvas) -> str:
 
 
 def _seen(series: Series) -> Iterator[tuple[Position, float, str, Interval | None]]:
-    """The points that have a value, with what is said of each when it is pointed at."""
+    """Yield the points that have a value, with the text for each."""
     intervals = series.intervals or [None] * len(series.x)
     for x, y, interval in zip(series.x, series.y, intervals, strict=True):
         if y is not None:
@@ -94,7 +94,7 @@ def _seen(series: Series) -> Iterator[tuple[Position, float, str, Interval | Non
 
 
 def _pieces(series: Series, canvas: Canvas, shift: float) -> list[list[curves.Place]]:
-    """The curve, broken where a value is missing."""
+    """Return the curve, broken at missing values."""
     pieces: list[list[curves.Place]] = [[]]
     for x, y in zip(series.x, series.y, strict=True):
         place, height = canvas.x.at(x), None if y is None else canvas.y.at(y)

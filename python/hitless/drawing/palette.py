@@ -1,4 +1,4 @@
-"""How a scheme looks: one colour through a whole report. The only place that names colours of schemes."""
+"""The look of schemes: one colour throughout a report. Only this module names colours of schemes."""
 
 import itertools
 from collections.abc import Iterable
@@ -6,40 +6,40 @@ from dataclasses import dataclass
 
 from hitless.drawing.plot import Plot
 
-# Okabe and Ito 2008: told apart by people of any colour vision. Their black and their yellow, which a dark and a white
-# page swallow, are a brown and a grey here.
+# Colours by Okabe and Ito 2008, for any colour vision. Their black and yellow, invisible on a dark and a white page,
+# are a brown and a grey here.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
 DASHES = ("", "7 4", "2 3", "9 3 2 3")
 HATCHES = ("", "M0,6 6,0", "M0,0 6,6 M0,6 6,0", "M3,0 3,6")
-"""Of bars, where a report has more schemes than colours: the strokes in a square of 6 by 6."""
+"""Hatches of bars, for reports with more schemes than colours: the strokes in a square of 6 by 6."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What tells a scheme from the others."""
+    """The look of a scheme."""
 
     colour: str
     dash: str
-    """Of its curves, as SVG writes it."""
+    """Dashes of its curves, as in SVG."""
     hatch: int
-    """Of its bars: an index into `HATCHES`."""
+    """Hatch of its bars: an index into `HATCHES`."""
 
     @property
     def pattern(self) -> str:
-        """The name of the fill that has the hatch."""
+        """Name of the fill with the hatch."""
         return f"hatch{self.hatch}-{self.colour[1:]}"
 
     @property
     def fill(self) -> str:
-        """Of its bars, as SVG writes it."""
+        """Fill of its bars, as in SVG."""
         return f"url(#{self.pattern})" if self.hatch else self.colour
 
 
 class Palette:
     """The looks of all schemes of a report.
 
-    A scheme has one look throughout. Two that stand in one plot anywhere differ: in colour, as long as no scheme meets
-    more others than there are colours. Those that never meet may share a colour.
+    A scheme has one look throughout. Two schemes in the same plot differ: in colour, unless a scheme meets more others
+    than there are colours. Schemes that never meet can share a colour.
     """
 
     def __init__(self, plots: Iterable[Plot]) -> None:
@@ -54,7 +54,7 @@ class Palette:
             self._numbers[name] = next(number for number in itertools.count() if number not in taken)
 
     def looks(self, plot: Plot) -> dict[str, Look]:
-        """The looks of the schemes of a plot."""
+        """Return the looks of the schemes of a plot."""
         return {series.name: self._look(self._numbers[series.name]) for series in plot.series}
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""A plot as a value: shown by a notebook, saved as a file."""
+"""A plot as a value: shown in a notebook, saved to a file."""
 
 from dataclasses import dataclass
 from os import PathLike
@@ -17,14 +17,14 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """The picture as an SVG element, with its title and on white."""
+        """The picture as an SVG element, with its title and a white background."""
         return draw(self.plot, Palette([self.plot]), alone=True)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write it to a file, whose name ends with ``.svg``. Raises `ValueError` for another one."""
+        """Write it to a file with a name in ``.svg``. Raises `ValueError` for other names."""
         target = Path(path)
         if target.suffix != ".svg":
-            raise ValueError(f"pictures are SVG files, and {target.name} is called as another kind")
+            raise ValueError(f"pictures are SVG files, but {target.name} has another suffix")
         target.write_text(self.svg + "\n", encoding="utf-8")
         return target
 

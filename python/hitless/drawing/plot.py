@@ -1,4 +1,4 @@
-"""Descriptions of plots, free of any drawing library: `hitless.drawing.svg` draws them."""
+"""Descriptions of plots, independent of any drawing library: `hitless.drawing.svg` draws them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ _FEW_POINTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One curve or one set of bars. Series of one name have one colour through a whole report."""
+    """One curve or one set of bars. Series with the same name have the same colour throughout a report."""
 
     name: str
-    """The scheme, and nothing else: whose numbers these are says `source`."""
+    """The scheme alone; `source` tells where the numbers come from."""
     x: Sequence[Position]
     y: Sequence[float | None]
     intervals: Sequence[Interval | None] = ()
     style: Style = "line"
     source: Source = "measured"
-    """What is not measured is drawn hollow or dashed, in the colour of its scheme."""
+    """Origin of the numbers. Anything not measured is hollow or dashed, in the colour of its scheme."""
 
     @property
     def has_marks(self) -> bool:
@@ -48,13 +48,13 @@ class Plot:
 
 
 def cdf_series(name: str, sample: Sample) -> Series:
-    """The share of a sample up to each value, thinned."""
+    """Return the share of a sample up to each value, thinned."""
     values, shares = cdf(sample)
     return Series(name, values, shares, style="step")
 
 
 def tail_series(name: str, sample: Sample) -> Series:
-    """The share of a sample at or above each value, for a logarithmic axis: where a tail shows."""
+    """Return the share of a sample at or above each value, for a logarithmic axis that shows the tail."""
     values, shares = cdf(sample)
     above = [1.0, *(1.0 - share for share in shares[:-1])]
     return Series(name, values, above, style="step")

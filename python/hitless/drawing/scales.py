@@ -1,4 +1,4 @@
-"""Axes: where a value lies between the two ends of one, and where its ticks are."""
+"""Axes: the position of a value between the two ends, and the ticks."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from hitless.numbers import format_number
 
 _MANY_TICKS = 6
 _NARROW = 6.0
-"""Ends of a logarithmic axis over one another, below which its ticks are those of a linear one."""
+"""Minimum ratio between the ends of a logarithmic axis; below it, the ticks are linear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Numbers:
     high: float
     is_log: bool
     only: float | None = None
-    """The one number that there is; it has the one tick."""
+    """The only number, if there is just one; it gets the only tick."""
 
     @property
     def ticks(self) -> Sequence[Tick]:
-        """Round numbers, in rising order."""
+        """Round numbers, in ascending order."""
         values = _log_ticks(self.low, self.high) if self.is_log else _round_ticks(self.low, self.high)
         values = values if self.only is None else [self.only]
         places = [(value, self.at(value)) for value in values]
@@ -45,7 +45,7 @@ class Numbers:
         ]
 
     def at(self, value: Position) -> float | None:
-        """Share of the axis; None for what has no place on it, as zero has none on a logarithmic one."""
+        """Return the share of the axis; None for values that do not fit, such as zero on a logarithmic axis."""
         if isinstance(value, str) or not math.isfinite(value):
             return None
         if not self.is_log:
@@ -65,11 +65,11 @@ class Categories:
         return [Tick(self.slot(number), name) for number, name in enumerate(self.names)]
 
     def at(self, value: Position) -> float | None:
-        """The middle of its slot."""
+        """Return the middle of its slot."""
         return self.slot(self.names.index(str(value)))
 
     def slot(self, number: int) -> float:
-        """The middle of a slot."""
+        """Return the middle of a slot."""
         return (number + 0.5) / len(self.names)
 
 
@@ -77,7 +77,7 @@ Axis: TypeAlias = Numbers | Categories
 
 
 def axis(values: Iterable[Position], scale: Scale, *, from_zero: bool = False) -> Axis:
-    """An axis that holds the values. Where one of them is a text, all are: "1e-3" reads like a number."""
+    """Return an axis that holds the values. If one of them is a text, all are: "1e-3" reads like a number."""
     found = list(values)
     if any(isinstance(value, str) for value in found):
         return Categories(list(dict.fromkeys(map(str, found))))

@@ -1,7 +1,7 @@
 """Plots as SVG, which every browser shows without a library and every editor opens.
 
 Text and grid have classes, so that the page's style sheet gives them the colours of its theme; the colours of schemes
-stand in the picture.
+are part of the picture.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,15 +19,15 @@ ALONE_STYLE = (
     "text{fill:#1c1e21;font:13px system-ui,sans-serif}text.heading{font-weight:600}svg{color:#1c1e21}"
     ".grid{stroke:#dfe3e8}.frame{stroke:#5f6670}.sheet{fill:#fff}"
 )
-"""Of a picture in a file of its own, which is on white."""
+"""Style of a picture in a separate file, on white."""
 
 
 _AROUND = 84
-"""Pixels above and below the axes, with a legend of one line; a longer one makes the picture taller."""
+"""Pixels above and below the axes, with a legend of one line; a longer legend makes the picture taller."""
 
 
 def draw(plot: Plot, palette: Palette, size: Size = WIDE, *, alone: bool = False) -> str:
-    """The plot as an SVG element; ``alone`` gives it a title, a background and a style sheet of its own."""
+    """Return the plot as an SVG element; ``alone`` adds a title, a background and a style sheet."""
     looks = palette.looks(plot)
     rows = legend.rows(plot.series, size.width)
     head = 30 if alone else 8
@@ -46,7 +46,7 @@ def draw(plot: Plot, palette: Palette, size: Size = WIDE, *, alone: bool = False
 
 
 def describe(plot: Plot) -> str:
-    """The plot in words, for those who do not see it."""
+    """Describe the plot in words, for people who cannot see it."""
     words = [f"{plot.title}: {plot.y_title} against {plot.x_title}."]
     for series in plot.series:
         seen = [value for value in series.y if value is not None]
@@ -80,7 +80,7 @@ def _titles(plot: Plot, canvas: Canvas) -> str:
 
 
 def _patterns(series: Sequence[Series], looks: dict[str, Look]) -> str:
-    """The hatched fills that the bars of a plot use."""
+    """Return the hatched fills that the bars of a plot use."""
     used = dict.fromkeys(looks[one.name] for one in series if one.style == "bars" and looks[one.name].hatch)
     made = [
         f'<pattern id="{look.pattern}" width="6" height="6" patternUnits="userSpaceOnUse">'

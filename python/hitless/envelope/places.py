@@ -24,7 +24,7 @@ class Place:
     frame_bytes: int
     transport: Transport
     load: float
-    """Share of the line that senders offer; long flows of TCP and RoCE take what they get, and have 1."""
+    """Offered load relative to the line rate; 1 for long flows of TCP and RoCE, which take all available capacity."""
 
     @property
     def name(self) -> str:

@@ -1,8 +1,8 @@
-"""Mechanisms out of the tree, in Rust: crates of users, compiled with the simulator into a native module of their own.
+"""Out-of-tree mechanisms in Rust: users' crates, compiled with the simulator into a custom native module.
 
-- ``crates``   a crate of a mechanism: its names, and what is wrong with it
-- ``create``   a crate to begin with, from ``template``
+- ``crates``   a crate of a mechanism: its names and its checks
+- ``create``   a new crate, from ``template``
 - ``sources``  the simulator's own crates
-- ``record``   which crates were built, and into what
+- ``record``   the record of built crates and their module
 - ``build``    cargo
 """

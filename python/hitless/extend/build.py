@@ -22,13 +22,13 @@ from hitless.extend.workspace import LIBRARY, write
 
 _RELEASE: dict[str, Any] = {"opt-level": 3, "lto": "thin", "codegen-units": 16, "debug": False, "panic": "unwind"}
 _QUICK = "dev"
-"""The simulator's own profile for what is worked on: what `cargo test` compiled is not compiled again."""
+"""The simulator's profile for development: code that `cargo test` compiled is not compiled again."""
 _KEPT = 4
-"""Modules that stay: processes that run may still start others with theirs."""
+"""Number of modules to keep: running processes can still start others with theirs."""
 
 
 def build(folders: Sequence[Path], note: Callable[[str], None], *, quick: bool) -> Record:
-    """Build the crates in these folders and all that were built before; the record of it, which is in force."""
+    """Build the crates in these folders and all that were built earlier; return the new record."""
     crates_of_simulator = sources.root() / "crates"
     crates = {crate.name: crate for crate in (Crate.read(path, crates_of_simulator) for path in folders)}
     for known in Record.read().crates:
@@ -41,7 +41,7 @@ def build(folders: Sequence[Path], note: Callable[[str], None], *, quick: bool) 
 
 
 def remove(name: str, note: Callable[[str], None]) -> Record:
-    """Build without a crate, which is named by itself or by one of its kinds."""
+    """Build without a crate, which is given by its name or by one of its kinds."""
     record = Record.read()
     staying = [crate for crate in record.crates if name != crate.name and name not in crate.kinds]
     if len(staying) == len(record.crates):
@@ -57,7 +57,7 @@ def remove(name: str, note: Callable[[str], None]) -> Record:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Two builds would write over each other's workspace."""
+    """Lock the workspace: two builds would overwrite each other's files."""
     libraries().mkdir(parents=True, exist_ok=True)
     with (Path(native.cache()) / "lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -102,19 +102,19 @@ def _cargo() -> str:
 
 
 def _compile(cargo: str, crates: Sequence[Crate], profile: str, profiles: dict[str, Any]) -> Path:
-    """The compiled module. What cargo says goes to stderr as it is."""
+    """Return the compiled module. Messages of cargo go to stderr unchanged."""
     workspace = Path(native.cache()) / "workspace"
     write(workspace, crates, profiles)
-    # The simulator's own, so that what was compiled there is found.
+    # Use the simulator's target folder, to reuse its compiled code.
     target = sources.root() / "target"
     command = [cargo, "build", "--profile", profile, "--target-dir", str(target)]
-    # As maturin does: without the first the module would be linked with a libpython that may not be there.
+    # As in maturin: without the first flag the module would be linked with a libpython that may be missing.
     environment = {**os.environ, "PYO3_BUILD_EXTENSION_MODULE": "1", "PYO3_PYTHON": sys.executable}
     done = subprocess.run(command, cwd=workspace, env=environment, stdout=sys.stderr, check=False)
     if done.returncode != 0:
         names = ", ".join(crate.name for crate in crates)
-        hint = "what cargo says is above; cargo test in the crate's folder is the faster way to get there"
-        raise HitlessError(f"{names}: not compiled, and what was built before stays in force", hint=hint)
+        hint = "the errors of cargo are above; cargo test in the crate's folder finds them faster"
+        raise HitlessError(f"{names}: not compiled; the last build stays in force", hint=hint)
     suffix = "dylib" if sys.platform == "darwin" else "so"
     return target / ("debug" if profile == "dev" else profile) / f"lib{LIBRARY}.{suffix}"
 
@@ -129,7 +129,7 @@ def _keep(made: Path, folder: Path) -> None:
 
 
 def _kinds_in(folder: Path) -> list[tuple[str, str | None]]:
-    """The kinds of a module, each with the crate that it comes from, as a process of its own finds them."""
+    """Return the kinds of a module with their crates, as found by a separate process."""
     program = "import json; from hitless import _native; print(json.dumps(_native.mechanism_kinds()))"
     environment = {**os.environ, native.VARIABLE: str(folder)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
@@ -139,7 +139,7 @@ def _kinds_in(folder: Path) -> list[tuple[str, str | None]]:
     if taken:
         hint = "NAME in its src/lib.rs is the kind; hitless mechanism list shows all of them"
         raise BadInput(f"the kind is taken: {taken[1]}", hint=hint)
-    raise HitlessError(f"what was compiled cannot be loaded: {done.stderr.strip()}")
+    raise HitlessError(f"the compiled module cannot be loaded: {done.stderr.strip()}")
 
 
 def _forget_old() -> None:

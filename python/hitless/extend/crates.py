@@ -1,4 +1,4 @@
-"""A crate of a mechanism: its names, and what is wrong with it."""
+"""A crate of a mechanism: its names and its checks."""
 
 import re
 import tomllib
@@ -13,11 +13,11 @@ _RULE = "letters of a to z, digits and single dashes, a letter first, such as ea
 
 
 def checked_name(name: str, taken: list[str]) -> str:
-    """The name of a new mechanism, which is that of its crate too."""
+    """Return the name of a new mechanism, which is also the name of its crate."""
     if not _NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is no name for a mechanism", rule=_RULE)
+        raise BadInput(f"{name!r} is not a valid name for a mechanism", rule=_RULE)
     if name in taken:
-        raise BadInput(f"there is a mechanism {name!r} already", hint="hitless mechanism list shows all of them")
+        raise BadInput(f"there is already a mechanism {name!r}", hint="hitless mechanism list shows all of them")
     if name.startswith("hitless"):
         raise BadInput(f"{name!r} is a name of the simulator's crates", rule="it does not begin with hitless")
     return name
@@ -30,16 +30,16 @@ class Crate:
     name: str
     path: Path
     identifier: str
-    """What Rust calls it."""
+    """Name of the crate in Rust."""
 
     @classmethod
     def read(cls, path: Path, crates: Path) -> "Crate":
-        """The crate in a folder; ``crates`` is the folder of the simulator's own."""
+        """Read the crate in a folder; ``crates`` is the folder of the simulator's own."""
         manifest = path.resolve() / "Cargo.toml"
         try:
             content = tomllib.loads(manifest.read_text(encoding="utf-8"))
         except OSError as missing:
-            hint = "hitless mechanism new NAME writes a crate to begin with"
+            hint = "hitless mechanism new NAME writes one"
             raise BadInput("there is no crate", where=str(manifest), hint=hint) from missing
         except tomllib.TOMLDecodeError as broken:
             raise BadInput(f"not TOML: {broken}", where=str(manifest)) from broken
@@ -51,14 +51,14 @@ class Crate:
         return cls(name, manifest.parent, identifier)
 
     def sources(self) -> list[Path]:
-        """All files that go into it, and into crates of the user's that it uses."""
+        """Return all source files of the crate, and of the user's crates that it depends on."""
         files = [file for folder in _folders(self.path, set()) for file in (folder / "src").rglob("*")]
         files += [folder / name for folder in _folders(self.path, set()) for name in ("Cargo.toml", "build.rs")]
         return sorted(file for file in files if file.is_file())
 
 
 def _folders(path: Path, known: set[Path]) -> set[Path]:
-    """The folder of a crate, and those of the crates that it uses by path, but for the simulator's."""
+    """Return the folders of a crate and of its path dependencies, except the simulator's."""
     manifest = path / "Cargo.toml"
     if path in known or not manifest.is_file():
         return known
@@ -70,7 +70,7 @@ def _folders(path: Path, known: set[Path]) -> set[Path]:
 
 
 def _check_simulator(content: dict[str, Any], manifest: Path, crates: Path) -> None:
-    """What it uses of the simulator is this one: types of another checkout would be other types."""
+    """Require that it depends on this simulator: types of another checkout would differ."""
     tables = [content.get("dependencies", {}), content.get("dev-dependencies", {})]
     for table in tables:
         for name, wanted in table.items():
@@ -80,8 +80,8 @@ def _check_simulator(content: dict[str, Any], manifest: Path, crates: Path) -> N
             ours = crates / name.removeprefix("hitless-")
             if path is None or (manifest.parent / path).resolve() != ours.resolve():
                 raise BadInput(
-                    f"{name} is not that of this hitless",
+                    f"{name} belongs to another hitless",
                     where=str(manifest),
-                    rule="all crates of one program are of one checkout",
+                    rule="all crates of a program must come from one checkout",
                     hint=f'{name} = {{ path = "{ours}" }}',
                 )

@@ -1,4 +1,4 @@
-"""Writes a crate to begin with."""
+"""Writes a new crate."""
 
 import shutil
 from pathlib import Path
@@ -7,13 +7,13 @@ from hitless.errors import BadInput
 from hitless.extend import sources
 
 TEMPLATE = Path(__file__).parent / "template"
-"""A crate that stands for all: its names are early-drop, early_drop, EarlyDrop and Early Drop."""
+"""Template crate, with the names early-drop, early_drop, EarlyDrop and Early Drop."""
 
 
 def create(name: str, folder: Path) -> Path:
-    """Write the crate ``name`` into a folder, which must not be there yet."""
+    """Write the crate ``name`` into a folder, which must not exist yet."""
     if folder.exists():
-        raise BadInput("there is something of this name already", where=str(folder), hint="--path names another folder")
+        raise BadInput("this path already exists", where=str(folder), hint="choose another folder with --path")
     crates = sources.root() / "crates"
     words = {
         "early-drop": name,

@@ -1,4 +1,4 @@
-"""Which crates were built, and into what: read by every process that loads the simulator."""
+"""The record of built crates and their module: read by every process that loads the simulator."""
 
 import hashlib
 import json
@@ -19,18 +19,18 @@ class Built:
 
 @dataclass
 class Record:
-    """What `hitless mechanism build` has made."""
+    """The result of `hitless mechanism build`."""
 
     library: str = ""
-    """The folder of the native module, below `libraries`."""
+    """Folder of the native module, below `libraries`."""
     quick: bool = False
     crates: list[Built] = field(default_factory=list)
     fits: list[int] = field(default_factory=list)
-    """The packaged module that it was made beside."""
+    """Identity of the packaged module that it was made for."""
 
     @classmethod
     def read(cls) -> "Record":
-        """The last one; an empty one when there is none, or none that can be read."""
+        """Read the current record; an empty one if it is missing or unreadable."""
         try:
             content = json.loads(_path().read_text(encoding="utf-8"))
             crates = [Built(**crate) for crate in content.pop("crates")]
@@ -39,7 +39,7 @@ class Record:
             return cls()
 
     def write(self) -> None:
-        """Take the place of the last one; processes that start meanwhile read one or the other."""
+        """Replace the record; processes that start meanwhile read one or the other."""
         path = _path()
         if not self.crates:
             path.unlink(missing_ok=True)
@@ -52,9 +52,9 @@ class Record:
 
 
 def loaded() -> list[dict[str, str | None]]:
-    """The kinds of the module in use that came from crates: of each the crate's folder, and the module's digest.
+    """Return the loaded module's kinds that came from crates, each with its crate's folder and the module's digest.
 
-    The digest is of the module's bytes: the crates of one module share it, and any change of any of them changes it.
+    The digest covers the module's bytes: the crates of a module share it, and any change in any of them changes it.
     """
     folder = native.folder()
     if folder is None:
@@ -66,7 +66,7 @@ def loaded() -> list[dict[str, str | None]]:
 
 
 def libraries() -> Path:
-    """The folder of all native modules."""
+    """Return the folder of all native modules."""
     return Path(native.cache()) / "libraries"
 
 

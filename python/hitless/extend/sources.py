@@ -1,4 +1,4 @@
-"""The simulator's own crates: where they are, and what tells them from others."""
+"""The simulator's own crates: their location and identity."""
 
 import hashlib
 import tomllib
@@ -10,12 +10,12 @@ from hitless.errors import HitlessError
 
 
 def root() -> Path:
-    """The checkout that this program runs from."""
+    """Return the checkout that this program runs from."""
     package = Path(__file__).resolve().parents[1]
     found = package.parents[1]
     if not (found / "crates" / "python" / "Cargo.toml").is_file():
         raise HitlessError(
-            "the simulator's crates are not here, and a mechanism is compiled with them",
+            "the simulator's crates are not here, but mechanisms are compiled with them",
             where=str(package),
             rule="hitless runs from a checkout of its repository",
             hint="clone it, and call its ./hitless instead",
@@ -24,12 +24,12 @@ def root() -> Path:
 
 
 def workspace() -> dict[str, Any]:
-    """What Cargo.toml says of all crates together."""
+    """Return the workspace settings in Cargo.toml."""
     return tomllib.loads((root() / "Cargo.toml").read_text(encoding="utf-8"))
 
 
 def files() -> list[Path]:
-    """All that goes into the packaged module: data and examples are compiled in."""
+    """Return all source files of the packaged module: data and examples are compiled in."""
     base = root()
     found = [base / "Cargo.toml", base / "Cargo.lock", *base.glob("crates/**/Cargo.toml")]
     for pattern in ("crates/**/src/**/*", "data/**/*", "examples/*.toml"):
@@ -38,7 +38,7 @@ def files() -> list[Path]:
 
 
 def digest(paths: Iterable[Path], *words: str) -> str:
-    """What tells this content from another."""
+    """Return the digest of these files."""
     total = hashlib.sha256("\0".join(words).encode())
     for path in paths:
         content = path.read_bytes()

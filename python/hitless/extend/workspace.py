@@ -1,7 +1,7 @@
-"""The workspace that crates of mechanisms are compiled in: the simulator's own, in another place and with them in it.
+"""The workspace for crates of mechanisms: a copy of the simulator's workspace that includes them.
 
-cargo tells crates of a workspace apart by their place below its root, wherever that is. So what `cargo test` compiled
-of the simulator in its own workspace is not compiled again in this one.
+Cargo identifies crates of a workspace by their path relative to its root, wherever the root is. This workspace
+therefore reuses everything that `cargo test` compiled in the simulator's own one.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from hitless.extend import sources
 from hitless.extend.crates import Crate
 
 LIBRARY = "hitless_own_module"
-"""What the compiled module is called."""
+"""Name of the compiled module."""
 
 _MODULE = """//! The Python module `hitless._native` with mechanisms from out of the tree.
 
@@ -33,7 +33,7 @@ _OWN = "own"
 
 
 def write(folder: Path, crates: Sequence[Crate], profiles: Mapping[str, Any]) -> None:
-    """Write it into a folder: a module with all that the simulator has, and with these crates."""
+    """Write the workspace into a folder: a module with everything from the simulator, and these crates."""
     folder.mkdir(parents=True, exist_ok=True)
     _link(folder / _CRATES, sources.root() / "crates")
     shutil.rmtree(folder / _OWN, ignore_errors=True)
@@ -53,7 +53,7 @@ def write(folder: Path, crates: Sequence[Crate], profiles: Mapping[str, Any]) ->
     lock = sources.root() / "Cargo.lock"
     ours = folder / "Cargo.lock"
     if not ours.exists() or ours.stat().st_mtime_ns < lock.stat().st_mtime_ns:
-        # The versions that the simulator is tested with; cargo adds what the mechanisms use beside them.
+        # Use the versions that the simulator is tested with; cargo adds further dependencies of the mechanisms.
         shutil.copyfile(lock, ours)
 
 
@@ -65,16 +65,16 @@ def _link(link: Path, to: Path) -> None:
 
 
 def _stand_in(folder: Path, crate: Path) -> Path:
-    """A crate that is elsewhere, as one of this workspace: its sources, with the simulator's crates of this workspace.
+    """Write a member that stands in for an outside crate: its sources, with the simulator's crates of this workspace.
 
-    So are the user's other crates that it uses.
+    The user's other crates that it uses are replaced likewise.
     """
     content = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8"))
     if place := next(_inherited(content), None):
         raise BadInput(
-            f"{place} is taken from a workspace",
+            f"{place} is inherited from a workspace",
             where=str(crate / "Cargo.toml"),
-            rule="a crate of mechanisms says everything itself: it is compiled in the simulator's workspace",
+            rule="a crate of mechanisms must be self-contained: it is compiled in the simulator's workspace",
             hint="write the value out, as hitless mechanism new does",
         )
     package = content["package"]
@@ -106,7 +106,7 @@ def _tables_of_dependencies(content: Mapping[str, Any]) -> Iterator[dict[str, An
 
 
 def _inherited(content: Any, place: str = "") -> Iterator[str]:
-    """The keys whose values are those of a workspace."""
+    """Return the keys that inherit their values from a workspace."""
     if isinstance(content, dict):
         if content.get("workspace") is True:
             yield place

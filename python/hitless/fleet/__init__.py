@@ -1,8 +1,8 @@
-"""A fleet of links over a year: which corrupt, are taken down, protected and repaired.
+"""A fleet of links over a year: links corrupt frames, and are taken down, protected and repaired.
 
-- ``year``: topologies, traces and years, as the native module has them
+- ``year``: topologies, traces and years of the native module
 - ``tables``: the published columns, and a year written in them
-- ``statistics``: gain, means over time, and what figures 15 and 16 of LinkGuardian show
+- ``statistics``: gain, means over time, and the data of figures 15 and 16 of LinkGuardian
 - ``comparison``: several policies in the same years, as work for a pool of threads
 """
 

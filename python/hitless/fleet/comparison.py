@@ -1,7 +1,7 @@
-"""Several policies in the same year: one trace, and repairs from the same stream.
+"""Several policies in the same year: one trace, and repairs from the same random stream.
 
-A comparison is work for a pool of threads. A year has 180,000 states; of each only what tables and figures need is
-kept, so that a hundred years fit into memory.
+A comparison is work for a pool of threads. A year has 180,000 states; only the data for tables and figures is kept, so
+that a hundred years fit into memory.
 """
 
 import time
@@ -19,12 +19,12 @@ from hitless.fleet.year import Finished, Hazard, Trace, Year, read_text, topolog
 from hitless.simulation import Run, RunCancelled, Summary
 
 BASELINE, PROTECTED = "corropt", "lg+corropt"
-"""The two policies whose decisions are alike, so that a gain can be given event by event."""
+"""Two policies that make the same decisions, so that gains can be computed event by event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Policies and capacities to run on the trace of one seed."""
+    """Policies and capacities to run on the trace of a seed."""
 
     policies: Sequence[str]
     capacities: Sequence[float]
@@ -32,40 +32,40 @@ class Comparison:
     hazard: Hazard = field(default_factory=Hazard)
     deployment: float = 1.0
     window: statistics.Window | None = None
-    """Seconds that means and gains are taken over; where none is given, `Trace.window` of each year."""
+    """Window for means and gains, in seconds; the default is `Trace.window` of each year."""
 
     def trace(self, seed: int) -> Trace:
-        """The trace of a seed; refused where nothing fails in time to be measured."""
+        """Return the trace of a seed; a trace without failures in the window is refused."""
         made = Trace.generate(topology_of(self.topology), seed, self.hazard)
         first, _ = made.window
         if first >= self.window_of(made)[1]:
-            what = "the trace ends with its first failure, and a mean over time needs two at least"
+            what = "the trace ends with its first failure, but a mean over time needs two or more"
             hint = "a longer trace, a shorter mean time between failures, or more links"
             raise BadInput(what, where=made.place, hint=hint)
         return made
 
     def window_of(self, trace: Trace) -> statistics.Window:
-        """The seconds that means and gains of a trace are taken over."""
+        """Return the window for means and gains of a trace, in seconds."""
         return self.window or trace.window
 
     def job(self, *, file_name: str, seed: int | None) -> "ComparisonJob":
-        """The comparison for one seed, about to run."""
+        """Return the comparison for one seed, about to run."""
         return ComparisonJob(self, 1 if seed is None else seed)
 
     def identity(self, file_name: str) -> str:
-        """Everything that the results depend on but seed and native module: settings, and the code that averages."""
+        """Return everything that the results depend on but seed and native module: settings, and averaging code."""
         shape = "" if not Path(self.topology).is_file() else read_text(Path(self.topology))
         sources = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
         return "\n".join((self.describe(0), shape, sources))
 
     def describe(self, seed: int) -> str:
-        """As TOML, for the results folder."""
+        """Describe it in TOML, for the results folder."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         return tomli_w.dumps({"fleet": {"seed": seed, **given}})
 
 
 class ComparisonJob:
-    """A comparison under way. ``progress`` and ``cancel`` are for other threads."""
+    """A comparison in progress. ``progress`` and ``cancel`` are for other threads."""
 
     def __init__(self, comparison: Comparison, seed: int) -> None:
         self._comparison = comparison
@@ -82,7 +82,7 @@ class ComparisonJob:
         return (self._done + (year.progress if year else 0.0)) / len(self._cases)
 
     def cancel(self) -> None:
-        """End soon; `run` then raises `RunCancelled`."""
+        """Stop soon; `run` then raises `RunCancelled`."""
         self._cancelled = True
         year = self._year
         if year is not None:
@@ -91,8 +91,8 @@ class ComparisonJob:
     def run(self, keep: Collection[str] | None = None) -> Run:
         """Run all cases.
 
-        Tables: ``years`` (a row for each policy and capacity), ``gains`` and ``gain_quantiles`` (for each capacity,
-        where both `BASELINE` and `PROTECTED` ran), ``week`` (the states of figure 15).
+        Tables: ``years`` (a row for each policy and capacity), ``gains`` and ``gain_quantiles`` (for each capacity with
+        runs of both `BASELINE` and `PROTECTED`), ``week`` (the states of figure 15).
         """
         began = time.monotonic()
         trace = self._comparison.trace(self._seed)
@@ -108,7 +108,7 @@ class ComparisonJob:
 
     def _run_year(self, trace: Trace, policy: str, capacity: float) -> Finished:
         self._year = Year(trace, policy, capacity, self._comparison.deployment, self._seed)
-        # A cancel before this line has seen no year to end.
+        # A cancel before this line has not seen a year to stop.
         if self._cancelled:
             raise RunCancelled
         finished = self._year.run()

@@ -1,7 +1,7 @@
-"""What a year comes to: means over time, and the gain of one policy over another.
+"""Statistics of a year: means over time, and the gain of one policy over another.
 
-A state holds until the next event. Figure 16 of LinkGuardian counts events, each once, however long its state lasted;
-the same shares by time stand beside them wherever both are shown.
+A state holds until the next event. Figure 16 of LinkGuardian counts every event once, however long its state lasted;
+reports show the shares by time next to the shares by event.
 """
 
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Window: TypeAlias = tuple[int, int]
-"""Begin and end, in seconds."""
+"""Start and end, in seconds."""
 
 _DAY_S = 86_400
 YEAR_S = (4 * _DAY_S, 369 * _DAY_S)
-"""The year of figure 16: a trace begins at the end of its fourth day."""
+"""Window of figure 16: a trace begins at the end of its fourth day."""
 WEEK_DAYS = (245.5, 252.5)
-"""The week of figure 15."""
+"""Window of figure 15, in days."""
 EQUAL_BELOW = 1.1
-"""A gain below counts as none: sums of 100,000 floors of 1e-18 differ in their last digits."""
+"""Threshold of a gain: sums of 100,000 floors of 1e-18 differ in their last digits."""
 
 
 def durations_s(states: pl.DataFrame, window: Window) -> Floats:
-    """How long each state lasted within the window."""
+    """Return the time that each state lasted within the window, in seconds."""
     times = states["time"].to_numpy()
     ends = np.append(times[1:], max(window[1], times[-1]))
     begin, end = window
@@ -34,14 +34,14 @@ def durations_s(states: pl.DataFrame, window: Window) -> Floats:
 
 
 def mean_over_time(states: pl.DataFrame, column: str, window: Window) -> float:
-    """The mean of a column, each state weighted with its duration."""
+    """Return the mean of a column, with each state weighted by its duration."""
     return float(np.average(states[column].to_numpy(), weights=durations_s(states, window)))
 
 
 def summary(states: pl.DataFrame, window: Window) -> dict[str, Any]:
-    """What one year comes to: means over the window, and the least and the most of the whole series.
+    """Return the summary of a year: means over the window, minima and maxima over the whole series.
 
-    A mean is None where the window has no length, as that of a single failure.
+    A mean is None for a window of zero length, such as after a single failure.
     """
 
     def mean(column: str) -> float | None:
@@ -60,14 +60,14 @@ def summary(states: pl.DataFrame, window: Window) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """One policy over another in the same year: how many times less effective penalty, and for how much capacity."""
+    """Gain between two policies in the same year: the factor of the effective penalty, and its price in capacity."""
 
     times: Floats
-    """Effective penalty without over with, at each event of the year at which anything changed."""
+    """Effective penalty without over with the policy, at each event of the year that changed anything."""
     lasted_s: Floats
-    """How long each lasted."""
+    """Duration of each state, in seconds."""
     capacity_lost_gbps: Floats
-    """Capacity of the worst pod without minus with, at each of these events."""
+    """Capacity of the worst pod without minus with the policy, at each of these events."""
 
     @property
     def median(self) -> float:
@@ -93,20 +93,20 @@ class Gain:
 
     @property
     def worst_capacity_loss_gbps(self) -> float:
-        """The most capacity that the worst pod loses by it."""
+        """Maximum capacity that the worst pod loses."""
         return float(self.capacity_lost_gbps.max())
 
     def quantiles(self, count: int = 200) -> tuple[Floats, Floats, Floats]:
-        """Shares of events from 0 to 1, and the gain and the lost capacity that so many events stay within."""
+        """Return shares of events from 0 to 1, and at each share the quantiles of the gain and the lost capacity."""
         shares = np.linspace(0.0, 1.0, count + 1)
         found = [np.quantile(column, shares, method="inverted_cdf") for column in (self.times, self.capacity_lost_gbps)]
         return shares, found[0], found[1]
 
 
 def gain(without: pl.DataFrame, with_it: pl.DataFrame, window: Window) -> Gain:
-    """The gain of two policies with the same events: those that decide alike.
+    """Return the gain between two policies with the same events, because they make the same decisions.
 
-    Events that change nothing are left out, and so is what lies outside of the window, as in the paper's analysis.
+    Events that change nothing, or are outside the window, are excluded, as in the paper's analysis.
     """
     times = without["time"].to_numpy()
     if not np.array_equal(times, with_it["time"].to_numpy()):
@@ -123,7 +123,7 @@ def gain(without: pl.DataFrame, with_it: pl.DataFrame, window: Window) -> Gain:
 
 
 def week(states: pl.DataFrame, days: tuple[float, float] = WEEK_DAYS) -> pl.DataFrame:
-    """The states of some days, from that which holds at their beginning."""
+    """Return the states of some days, including the state at their start."""
     begin, end = (int(day * _DAY_S) for day in days)
     times = states["time"].to_numpy()
     first = max(int(np.searchsorted(times, begin, side="right")) - 1, 0)
@@ -136,7 +136,7 @@ def _column(states: pl.DataFrame, name: str) -> Floats:
 
 
 def _changes(states: pl.DataFrame) -> NDArray[np.bool_]:
-    """Does a state differ from the one before? The first does."""
+    """Does a state differ from the previous one? The first always does."""
     metrics = pl.exclude("time")
     differs = states.select(pl.any_horizontal(metrics != metrics.shift(1)).fill_null(value=True))
     return differs.to_series().to_numpy()

@@ -1,7 +1,7 @@
 """The published columns as files.
 
-The published simulator writes tab-separated text with a header, two rows for each event: the state before it and the
-state after it. So do we, in that order and by those names, and in Parquet besides.
+The published simulator writes tab-separated text with a header and two rows for each event: the state before it and the
+state after it. This module writes the same columns in the same order, and also Parquet.
 """
 
 from pathlib import Path
@@ -28,6 +28,6 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 
 
 def write_published(rows: pl.DataFrame, path: Path) -> None:
-    """Write rows as the published simulator does. Raises `OSError`."""
+    """Write rows in the format of the published simulator. Raises `OSError`."""
     with whole(path) as beside, system_errors(beside):
         rows.select(list(SCHEMA)).write_csv(beside, separator="\t")

@@ -1,7 +1,7 @@
 """Topologies, traces and years of a fleet.
 
-The fleet's classes of the native module are reached through this module alone, so that its errors become this package's
-in one place.
+Only this module uses the fleet's classes of the native module, so that it converts all their errors into this
+package's.
 """
 
 import time
@@ -22,7 +22,7 @@ _YEAR_S = 365 * 86_400
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """The native module's refusals as this package's."""
+    """Convert the native module's errors into this package's."""
     try:
         yield
     except _native.FleetError as refused:
@@ -31,7 +31,7 @@ def _errors() -> Iterator[None]:
 
 
 def policies() -> list[str]:
-    """The names of all policies."""
+    """Return the names of all policies."""
     return _native.fleet_policies()
 
 
@@ -42,17 +42,17 @@ def protects(policy: str) -> bool:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file that the user named."""
+    """Read a file that the user named."""
     try:
         return text_of(path)
     except OSError as refused:
         raise BadInput(f"cannot read the file: {refused.strerror}", where=str(path)) from refused
     except UnicodeDecodeError as refused:
-        raise BadInput("the file is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
+        raise BadInput("the file is not UTF-8 text", where=f"{path}, byte {refused.start}") from refused
 
 
 def _exists(path: Path) -> bool:
-    """Is there such a file? A name that no file can have is that of none."""
+    """Does the file exist? Names that are invalid for files do not."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -60,7 +60,7 @@ def _exists(path: Path) -> bool:
 
 
 def topology_of(text: str) -> "_native.FleetTopology":
-    """Switches in tiers: of a shape such as ``fabric:pods=20``, or else of the file of that name."""
+    """Return switches in tiers: from a shape such as ``fabric:pods=20``, or from the file of this name."""
     file_name = None
     if not _native.FleetTopology.is_spec(text):
         if not _exists(Path(text)):
@@ -73,12 +73,12 @@ def topology_of(text: str) -> "_native.FleetTopology":
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """When links fail: the paper's generator (LinkGuardian, appendix D)."""
+    """Distribution of link failures: the paper's generator (LinkGuardian, appendix D)."""
 
     mttf_hours: float = 10_000.0
     """Mean time between the failures of a link."""
     weibull_shape: float = 1.0
-    """1 for failures without memory, above 1 for links that age. The mean stays as it is."""
+    """Weibull shape; above 1 the hazard rises with age, 1 is memoryless. The mean does not depend on it."""
     hours: int = 9_000
     """Length of the trace from its first failure: the published year, which is 375 days."""
 
@@ -89,36 +89,36 @@ class Trace:
     def __init__(self, native: "_native.FleetTrace", place: str) -> None:
         self.native = native
         self.place = place
-        """Where it comes from, for messages."""
+        """Origin of the trace, for messages."""
 
     @classmethod
     def generate(cls, topology: "_native.FleetTopology", seed: int, asked: Hazard) -> "Trace":
-        """Draw a trace; the same seed gives the same one, on every machine."""
+        """Draw a trace; the same seed gives the same trace on every machine."""
         with _errors():
             made = _native.FleetTrace.generate(topology, seed, asked.mttf_hours, asked.weibull_shape, asked.hours)
         return cls(made, f"--hours {asked.hours}, --mttf-hours {asked.mttf_hours:g}, seed {seed}")
 
     @classmethod
     def read(cls, path: Path, topology: "_native.FleetTopology | None" = None) -> "Trace":
-        """Read a file of the published format, for ``topology`` or that which the file names."""
+        """Read a file in the published format, for ``topology`` or the one that the file names."""
         text = read_text(path)
         with _errors():
             read = _native.FleetTrace.read(text, str(path), topology)
         return cls(read, str(path))
 
     def table(self) -> pl.DataFrame:
-        """One row for each failure: ``time_s``, ``link``, ``loss_rate``."""
+        """Return one row for each failure: ``time_s``, ``link``, ``loss_rate``."""
         return pl.DataFrame(self.native.columns())
 
     @property
     def window(self) -> tuple[int, int]:
-        """What means over time are taken over: whole years from the first failure on, in seconds.
+        """The window for means over time, in seconds: whole years, starting at the first failure.
 
-        A trace that is shorter than a year counts to its last failure. Repairs after it do not count, so that all
-        policies are measured alike.
+        A trace that is shorter than a year counts to its last failure. Later repairs do not count, so that all policies
+        are measured alike.
         """
         if self.native.span_s is None:
-            raise BadInput("no link fails in the trace, so that there is nothing to follow", where=self.place)
+            raise BadInput("no link fails in the trace", where=self.place)
         first_s, last_s = self.native.span_s
         years = (last_s - first_s) // _YEAR_S
         return first_s, first_s + years * _YEAR_S if years else last_s
@@ -126,18 +126,18 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A year that was run."""
+    """A finished year."""
 
     states: pl.DataFrame
-    """The state after each event in the published columns, the first before any event."""
+    """State after each event in the published columns; the first row is the state before any event."""
     repairs: str
     """Every link that was taken down, as the text of a file that `Year` reads."""
     failures: int
-    """Failures in the trace."""
+    """Number of failures in the trace."""
     skipped: int
-    """Failures of links that were down already."""
+    """Number of failures of links that were down already."""
     taken_down: int
-    """Links taken down, each as often as it was."""
+    """Number of times that links were taken down."""
     wall_s: float = 0.0
 
 
@@ -148,11 +148,11 @@ class Year:
     trace: Trace
     policy: str
     capacity: float
-    """The share of its paths to the spines that each ToR must keep."""
+    """Share of its paths to the spines that each ToR must keep."""
     deployment: float = 1.0
-    """The share of pods whose ToR switches have LinkGuardian; below 1 links to spines have none."""
+    """Share of pods with LinkGuardian in their ToR switches; below 1, links to spines are unprotected."""
     seed: int = 1
-    """For the repairs, and for the choice of pods."""
+    """Seed for the repairs, and for the choice of pods."""
     repairs: tuple[str, str] | None = None
     """Text and name of a file of repairs to replay."""
     _native_year: "_native.FleetYear" = field(init=False, repr=False)
@@ -169,11 +169,11 @@ class Year:
         return self._native_year.progress
 
     def cancel(self) -> None:
-        """End a run under way soon; `run` then raises `RunCancelled`."""
+        """Stop a run soon; `run` then raises `RunCancelled`."""
         self._native_year.cancel()
 
     def run(self) -> Finished:
-        """Run to the return of the last link."""
+        """Run until the last link is back."""
         began = time.monotonic()
         try:
             with _errors():
@@ -191,5 +191,5 @@ class Year:
         )
 
     def published_rows(self) -> Mapping[str, "_native.Column"]:
-        """The rows that the published simulator writes, after `run`: two for each event, one before and one after."""
+        """Return the rows of the published simulator, after `run`: one before and one after each event."""
         return self._native_year.published_rows()

@@ -1,4 +1,4 @@
-"""What other processes do with a lab: start it, ask it, run programs in it, end it."""
+"""Access to a lab from other processes: start it, query it, run programs in it, stop it."""
 
 import json
 import os
@@ -21,20 +21,20 @@ from hitless.live import Status
 from hitless.suggest import did_you_mean
 
 _GRACE_S = 20.0
-"""What a lab may take to end before it is killed."""
+"""Time for a lab to end before it is killed."""
 _LOG_LINES = 15
 
 
 class CommandMissing(BadInput):
-    """There is no such program, as a shell would say."""
+    """The program does not exist; worded as in a shell."""
 
     exit_code = 127
 
 
 def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
-    """Start a lab in a process of its own and wait until it is up.
+    """Start a lab in a separate process and wait until it is up.
 
-    Raises `HitlessError`, and then nothing is left of it.
+    Raises `HitlessError` after removing everything again.
     """
     place = registry.Place(launch.name)
     registry.make_run_folder()
@@ -43,10 +43,10 @@ def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
         process = _spawn(place)
         return _wait_until_ready(process, launch, note)
     except KeyboardInterrupt:
-        note(f"interrupted: removing what there is of the lab {launch.name}; with many hosts that takes a while")
+        note(f"interrupted: removing the lab {launch.name}; with many hosts this takes a while")
         if process is not None:
             _end(process, place)
-        # A process that does not hear signals yet ends by them, and leaves its log.
+        # A process that does not handle signals yet ends by them, and leaves its log.
         if has_leftovers(launch.name):
             with suppress(registry.Held):
                 clear_leftovers(launch.name)
@@ -121,45 +121,45 @@ class Listed:
 
 
 def listed() -> list[Listed]:
-    """Every lab of which there is a record."""
+    """Return every lab with a record."""
     records = [registry.read(registry.Place(name)) for name in registry.names()]
     return [Listed(record, registry.is_alive(record)) for record in records if record is not None]
 
 
 def ask(name: str | None, request: control.Request) -> dict[str, Any]:
-    """Ask a lab. Raises `HitlessError`."""
+    """Send a request to a lab. Raises `HitlessError`."""
     record = living(name)
     return control.ask(registry.Place(record.plan.name).socket, request)
 
 
 def living(name: str | None) -> registry.Record:
-    """The record of a lab that is up. Raises `BadInput`."""
+    """Return the record of a lab that is up. Raises `BadInput`."""
     chosen = registry.choose(name)
     record = registry.require(registry.Place(chosen))
     if not registry.is_alive(record):
-        hint = f"hitless lab down --name {chosen} removes what it left; so does hitless lab up with its name"
+        hint = f"hitless lab down --name {chosen} removes its remains; so does hitless lab up with its name"
         raise BadInput(f"the process of the lab {chosen} is gone", hint=hint)
     return record
 
 
 def host_of(record: registry.Record, name: str) -> HostPlan:
-    """A host of a lab. Raises `BadInput`."""
+    """Return a host of a lab. Raises `BadInput`."""
     for host in record.plan.hosts:
         if host.name == name:
             return host
     what = f"the lab {record.plan.name} has no host {name}"
     if name in record.plan.switches:
-        hint = f"{name} is a switch, and programs run in hosts: {', '.join(h.name for h in record.plan.hosts[:8])}"
+        hint = f"{name} is a switch, but programs run in hosts: {', '.join(h.name for h in record.plan.hosts[:8])}"
         raise BadInput(what, hint=hint)
     raise BadInput(what, hint=did_you_mean(name, [host.name for host in record.plan.hosts], "its hosts"))
 
 
 _IN_HOST = 'mount --bind "$0" /etc/hosts 2>/dev/null; exec "$@"'
-"""The names of hosts, for this program alone: `ip netns exec` has given it a view of files of its own."""
+"""Names of hosts for this program only: `ip netns exec` has given it a private view of files."""
 
 
 def execute(name: str | None, host: str, command: Sequence[str]) -> NoReturn:
-    """Become ``command`` in a host. Raises `BadInput`."""
+    """Replace this process by ``command`` in a host. Raises `BadInput`."""
     record = living(name)
     namespace = host_of(record, host).namespace
     kernel.require_privileges("running a program in a host", needed=["CAP_SYS_ADMIN"])
@@ -171,13 +171,13 @@ def execute(name: str | None, host: str, command: Sequence[str]) -> NoReturn:
 
 
 def has_leftovers(name: str) -> bool:
-    """Is there a file of a lab that has no record: one that was killed before it wrote one, or failed?"""
+    """Is there a file of a lab without a record: was it killed before writing one, or did it fail?"""
     place = registry.Place(name)
     return registry.read(place) is None and any(path.exists() for path in (place.folder, place.lock, place.log))
 
 
 def clear_leftovers(name: str) -> str:
-    """Remove these files; the end of the log. Raises `Held` when somebody is about to start it."""
+    """Remove these files; return the end of the log. Raises `Held` while another process is about to start the lab."""
     place = registry.Place(name)
     with registry.lock(place):
         place.clear()
@@ -188,16 +188,16 @@ def clear_leftovers(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a lab left to say."""
+    """Final report of a lab."""
 
     result: Status | None
-    """None when its process was gone, or had none to give."""
+    """None if its process was gone, or did not return a result."""
     last_words: str
-    """The end of its log, then."""
+    """End of its log in this case."""
 
 
 def end(name: str) -> Ended:
-    """End a lab and see that nothing is left. Raises `HitlessError`."""
+    """Stop a lab and make sure that everything is removed. Raises `HitlessError`."""
     place = registry.Place(name)
     record = registry.require(place)
     result = _stopped(place, record) if registry.is_alive(record) else None
@@ -229,5 +229,5 @@ def _wait_for_end(record: registry.Record) -> None:
 
 
 def absolute(path: Path | None) -> str | None:
-    """A path that means the same in a process elsewhere."""
+    """Return a path that is valid in any process."""
     return None if path is None else str(path.absolute())

@@ -1,8 +1,7 @@
-"""How a lab is asked and told: a Unix socket that only its owner can open, one line of JSON each way.
+"""The control socket of a lab: a Unix socket that only its owner can open, with one line of JSON each way.
 
-{"version": 1, "command": "fail", "link": "sw1->sw2"}
-{"version": 1, "ok": true, "answer": {...}}
-{"version": 1, "ok": false, "error": {"what": "...", "where": "", "rule": "", "hint": "", "is_input": true}}
+{"version": 1, "command": "fail", "link": "sw1->sw2"} {"version": 1, "ok": true, "answer": {...}} {"version": 1, "ok":
+false, "error": {"what": "...", "where": "", "rule": "", "hint": "", "is_input": true}}
 """
 
 import json
@@ -41,19 +40,19 @@ class _Request(Checked):
 
 
 class Status(_Request):
-    """What the lab has seen and done so far."""
+    """Everything that the lab has counted and done."""
 
     command: Literal["status"] = "status"
 
 
 class Stop(_Request):
-    """End the run, keep its results, remove the lab."""
+    """Stop the run, keep its results, remove the lab."""
 
     command: Literal["stop"] = "stop"
 
 
 class Fail(_Request):
-    """Take a link down, both ways."""
+    """Take a link down in both directions."""
 
     command: Literal["fail"] = "fail"
     link: LinkName
@@ -67,7 +66,7 @@ class Repair(_Request):
 
 
 class Corrupt(_Request):
-    """Have a link lose frames at random."""
+    """Make a link lose frames at random."""
 
     command: Literal["corrupt"] = "corrupt"
     link: LinkName
@@ -99,7 +98,7 @@ LinkRequestKind = TypeVar("LinkRequestKind", bound=_Request)
 
 
 def made(kind: type[LinkRequestKind], values: dict[str, Any]) -> LinkRequestKind:
-    """A request with these values. Raises `BadInput`."""
+    """Return a request with these values. Raises `BadInput`."""
     try:
         return kind(**values)
     except ValidationError as invalid:
@@ -117,7 +116,7 @@ class _Envelope(BaseModel):
 
 
 def ask(path: Path, request: Request) -> dict[str, Any]:
-    """Ask the lab whose socket is at ``path``. Raises `HitlessError`, also with what the lab refuses."""
+    """Send a request to the lab with a socket at ``path``. Raises `HitlessError`, also if the lab refuses it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as lab:
         until_s = time.monotonic() + ANSWER_S
         lab.settimeout(ANSWER_S)
@@ -129,7 +128,7 @@ def ask(path: Path, request: Request) -> dict[str, Any]:
             raise HitlessError(f"the lab does not answer: {reason(failed)}", where=str(path)) from failed
     if answer.get("version") != VERSION:
         hint = "hitless was changed while the lab was up; hitless lab down still ends it"
-        raise HitlessError("the lab speaks another version", where=str(path), hint=hint)
+        raise HitlessError("the lab uses another version of the protocol", where=str(path), hint=hint)
     if not answer["ok"]:
         raise decoded(answer["error"])
     result: dict[str, Any] = answer["answer"]
@@ -137,19 +136,19 @@ def ask(path: Path, request: Request) -> dict[str, Any]:
 
 
 def encoded(error: HitlessError) -> dict[str, Any]:
-    """An error for another process."""
+    """Encode an error for another process."""
     parts = {"what": error.what, "where": error.where, "rule": error.rule, "hint": error.hint}
     return parts | {"is_input": isinstance(error, BadInput)}
 
 
 def decoded(error: dict[str, Any]) -> HitlessError:
-    """An error of another process."""
+    """Decode an error from another process."""
     kind = BadInput if error["is_input"] else HitlessError
     return kind(error["what"], where=error["where"], rule=error["rule"], hint=error["hint"])
 
 
 class Server:
-    """Answers one connection after the other; ``wake`` may be called from a signal handler or another thread."""
+    """Answers one connection after the other; ``wake`` is safe in a signal handler or another thread."""
 
     def __init__(self, path: Path) -> None:
         path.unlink(missing_ok=True)
@@ -164,15 +163,15 @@ class Server:
         self._waker.settimeout(0)
 
     def wake(self) -> None:
-        """Have `serve` look whether it is to go on."""
+        """Make `serve` check whether to continue."""
         try:
             self._waker.send(b"\0")
         except OSError:
-            # It is full, so it wakes already; or it is closed, and nobody serves any more.
+            # It is full, so it will wake anyway; or it is closed, and not serving.
             return
 
     def serve(self, handle: Callable[[Request], dict[str, Any]], goes_on: Callable[[], bool]) -> None:
-        """Hand requests to ``handle`` while ``goes_on``, which is asked after each, when woken, and each second."""
+        """Pass requests to ``handle`` while ``goes_on``, which is checked after each, when woken, and every second."""
         while goes_on():
             ready, _, _ = select.select([self._listening, self._woken], [], [], LOOK_S)
             if self._woken in ready:
@@ -181,7 +180,7 @@ class Server:
                 self._answer_one(handle)
 
     def close(self) -> None:
-        """Hear nobody any more."""
+        """Stop listening."""
         for one in (self._listening, self._woken, self._waker):
             one.close()
 
@@ -190,7 +189,7 @@ class Server:
         with connection:
             try:
                 answer = _answer(_line(connection, REQUEST_BYTES_MAX, time.monotonic() + PATIENCE_S), handle)
-                connection.settimeout(PATIENCE_S)  # of all that is sent, not of a piece
+                connection.settimeout(PATIENCE_S)  # timeout for everything that is sent, not for a piece
                 connection.sendall(json.dumps(answer).encode() + b"\n")
             except (OSError, ValueError) as failed:
                 log.debug("process %s: %s", _peer(connection), failed)
@@ -208,15 +207,15 @@ def _parsed(line: bytes) -> Request:
         return _Envelope.model_validate({"request": json.loads(line)}).request
     except ValidationError as invalid:
         field, rule = _first_fault(invalid)
-        raise BadInput(f"a request that makes no sense: {field}: {rule}") from invalid
+        raise BadInput(f"an invalid request: {field}: {rule}") from invalid
     except (ValueError, RecursionError) as broken:
-        raise BadInput("a request that is no JSON") from broken
+        raise BadInput("a request that is not JSON") from broken
 
 
 def _line(connection: socket.socket, bytes_max: int, until_s: float) -> bytes:
-    """Receive up to the first newline, all of it before the monotonic clock says ``until_s``.
+    """Receive up to the first newline, before the monotonic clock reaches ``until_s``.
 
-    Raises ValueError when it is longer than it may be, or never comes, and OSError when it comes too late.
+    Raises ValueError if the line is too long or missing, and OSError if it is late.
     """
     received = bytearray()
     while b"\n" not in received:

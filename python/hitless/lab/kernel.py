@@ -1,4 +1,4 @@
-"""The kernel by way of iproute2 and a few calls: namespaces, links, settings, capabilities."""
+"""The kernel through iproute2 and a few system calls: namespaces, links, settings, capabilities."""
 
 import ctypes
 import json
@@ -16,16 +16,16 @@ from hitless.lab.tuning import Offered
 NAMESPACES = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
 NEEDED = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
-"""What a lab needs, with the bit of each (linux/capability.h)."""
+"""Capabilities that a lab needs, with the bit of each (linux/capability.h)."""
 _COMMAND_S = 60.0
 
 
 class CommandFailed(HitlessError):
-    """A program of the system refused."""
+    """A system program failed."""
 
 
 def run(*command: str, text: str | None = None) -> str:
-    """Run a program to its end and return what it wrote; Ctrl-C is not for it. Raises `CommandFailed`."""
+    """Run a program to its end, shielded from Ctrl-C, and return its output. Raises `CommandFailed`."""
     done = subprocess.run(
         command, input=text, capture_output=True, text=True, check=False, timeout=_COMMAND_S, process_group=0
     )
@@ -35,7 +35,7 @@ def run(*command: str, text: str | None = None) -> str:
 
 
 def ip_batch(lines: Sequence[str], *, namespace: str | None = None) -> None:
-    """Have iproute2 do all of ``lines``; the first that is refused raises `CommandFailed`."""
+    """Let iproute2 execute all ``lines``; the first failure raises `CommandFailed`."""
     if not lines:
         return
     where = ["-n", namespace] if namespace else []
@@ -48,27 +48,27 @@ def ip_batch(lines: Sequence[str], *, namespace: str | None = None) -> None:
 
 
 def _failed_line(message: str) -> int | None:
-    """``Command failed -:3``."""
+    """Find the number in ``Command failed -:3``."""
     _, found, rest = message.partition("Command failed -:")
     digits = rest.split()[0] if found and rest.split() else ""
     return int(digits) if digits.isdecimal() else None
 
 
 def ip_json(*words: str, namespace: str | None = None) -> list[dict[str, Any]]:
-    """What iproute2 shows."""
+    """Return the JSON output of iproute2."""
     where = ["-n", namespace] if namespace else []
     found: list[dict[str, Any]] = json.loads(run("ip", *where, "-json", *words) or "[]")
     return found
 
 
 def namespaces() -> set[str]:
-    """The names of all network namespaces."""
+    """Return the names of all network namespaces."""
     return {path.name for path in NAMESPACES.iterdir()} if NAMESPACES.is_dir() else set()
 
 
 @contextmanager
 def inside(namespace: str) -> Iterator[None]:
-    """Have this thread in a network namespace while the block runs."""
+    """Move this thread into a network namespace while the block runs."""
     with Path("/proc/thread-self/ns/net").open("rb") as before:
         enter(namespace)
         try:
@@ -78,7 +78,7 @@ def inside(namespace: str) -> Iterator[None]:
 
 
 def enter(namespace: str) -> None:
-    """Have this thread, and those that it starts, in a network namespace from now on."""
+    """Move this thread, and its future children, into a network namespace permanently."""
     with (NAMESPACES / namespace).open("rb") as file:
         _set_namespace(file.fileno(), namespace)
 
@@ -90,7 +90,7 @@ def _set_namespace(descriptor: int, name: str) -> None:
 
 
 def processes_in(namespaces: Iterable[str]) -> list[int]:
-    """The processes in some network namespaces, but for this one; all processes are looked at once."""
+    """Return the processes in some network namespaces, except this one; one pass over all processes."""
     paths = [NAMESPACES / name for name in namespaces]
     wanted = {path.stat().st_ino for path in paths if path.exists()}
     every = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
@@ -105,18 +105,18 @@ def _namespace_of(pid: int) -> int | None:
 
 
 def process_start_ticks(pid: int) -> int | None:
-    """When a process started, in ticks since the machine did; None when there is none, or one that has ended."""
+    """Return the start time of a process, in ticks since boot; None if it has ended or does not exist."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The name of the program, in parentheses, may hold anything; field 22 is the 20th after it (proc(5)).
+    # The program's name, in parentheses, can contain anything; field 22 is the 20th after it (proc(5)).
     after = stat.rpartition(")")[2].split()
     return None if after[0] in "ZX" else int(after[19])
 
 
 def write_sysctls(settings: dict[str, str]) -> None:
-    """Set ``net/ipv4/...`` of this thread's namespace. Raises `HitlessError` naming what the kernel refused."""
+    """Set ``net/ipv4/...`` in this thread's namespace. Raises `HitlessError` naming the refused settings."""
     for name, value in settings.items():
         try:
             Path("/proc/sys", name).write_text(value, encoding="ascii")
@@ -128,10 +128,10 @@ def write_sysctls(settings: dict[str, str]) -> None:
 
 
 def receive_on_one_processor(namespace: str, interfaces: Sequence[str]) -> None:
-    """Have one processor handle all frames that come by an interface, where the kernel can (receive packet steering).
+    """Let one processor handle all frames from an interface, if the kernel can (receive packet steering).
 
-    A veth hands a frame over on the processor of its sender, and a sender that changes processors would reorder its own
-    frames before anybody sees them.
+    A veth passes a frame on the sender's processor, so a sender that moves between processors would reorder its own
+    frames.
     """
     first = next(iter(sorted(os.sched_getaffinity(0)))) % 32
     files = " ".join(f"/sys/class/net/{interface}/queues/rx-0/rps_cpus" for interface in interfaces)
@@ -140,20 +140,20 @@ def receive_on_one_processor(namespace: str, interfaces: Sequence[str]) -> None:
 
 
 def congestion_controls() -> Offered:
-    """What TCP of this kernel offers."""
+    """Return the congestion controls of this kernel."""
     sysctls = Path("/proc/sys/net/ipv4")
     names = (sysctls / "tcp_available_congestion_control").read_text(encoding="ascii").split()
     return Offered(names, (sysctls / "tcp_congestion_control").read_text(encoding="ascii").strip())
 
 
 def require_tools() -> None:
-    """Is iproute2 here? Raises `BadInput`."""
+    """Require iproute2. Raises `BadInput`."""
     if shutil.which("ip") is None:
         raise BadInput("the program ip is missing", hint="Debian: apt-get install iproute2")
 
 
 def require_privileges(what: str, *, needed: Sequence[str] = tuple(NEEDED)) -> None:
-    """May this process do it? Raises `BadInput` naming what is lacking."""
+    """Require the privileges. Raises `BadInput` naming the missing ones."""
     lacking = [name for name in needed if not _effective_capabilities() >> NEEDED[name] & 1]
     if lacking:
         raise BadInput(

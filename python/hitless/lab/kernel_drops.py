@@ -1,7 +1,7 @@
-"""What the kernel drops of its own at interfaces: frames that no run has seen, or that it believes sent.
+"""Frames dropped by the kernel at interfaces, which a run has not seen, or believes sent.
 
-Linux counts them by interface (/proc/net/dev; a veth also where its other end had no room). Frames that found the ring
-of a packet socket full are not among them: the run counts these itself.
+Linux counts them by interface (/proc/net/dev); for a veth this includes frames that did not fit at its other end.
+Frames dropped at a full ring of a packet socket are excluded: the run counts these.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,20 +16,20 @@ from hitless.live import Status
 
 _RECEIVE_DROPPED = 3
 _SEND_DROPPED = 11
-"""Columns of /proc/net/dev behind the name (net/core/net-procfs.c): missed frames are in the first."""
+"""Columns of /proc/net/dev after the name (net/core/net-procfs.c): missed frames are in the first."""
 
 
 class Dropped(NamedTuple):
     """Frames that the kernel dropped at an interface."""
 
     received: int
-    """On their way in."""
+    """Inbound frames."""
     sent: int
-    """On their way out."""
+    """Outbound frames."""
 
 
 def dropped_here() -> dict[str, Dropped]:
-    """By interface of the network namespace of this thread."""
+    """Return the drops by interface in this thread's network namespace."""
     lines = Path("/proc/thread-self/net/dev").read_text(encoding="ascii").splitlines()[2:]
     found = {}
     for line in lines:
@@ -41,23 +41,23 @@ def dropped_here() -> dict[str, Dropped]:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """An interface whose drops concern a run."""
+    """An interface with drops that matter to a run."""
 
     node: str
     interface: str
     inside: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Where it is: a context in its network namespace."""
+    """A context that enters its network namespace."""
 
 
 class KernelDrops:
-    """Counts from when it was made."""
+    """Counts since its creation."""
 
     def __init__(self, watched: Sequence[Watched]) -> None:
         self._watched = watched
         self._before = [_look(each) for each in watched]
 
     def added_to(self, status: Status) -> Status:
-        """The status with ``kernel_drops``, and a warning for each interface that has any."""
+        """Return the status with ``kernel_drops``, and a warning for each interface with drops."""
         rows = [row for row in map(self._row, self._watched, self._before) if row["received"] + row["sent"]]
         warnings = [_warning(row) for row in rows]
         values = {**status.values, "kernel_drops": rows, "warnings": [*status.values["warnings"], *warnings]}
@@ -66,26 +66,26 @@ class KernelDrops:
     @staticmethod
     def _row(each: Watched, before: Dropped) -> dict[str, Any]:
         now = _look(each)
-        # An interface that was gone and is back counts anew.
+        # The counters of an interface start at zero after it returns.
         counts = {"received": max(0, now.received - before.received), "sent": max(0, now.sent - before.sent)}
         return {"node": each.node, "interface": each.interface, **counts}
 
 
 def _look(each: Watched) -> Dropped:
-    """None of an interface that has gone."""
+    """Read the drops; zero for an interface that disappeared."""
     with each.inside():
         return dropped_here().get(each.interface, Dropped(0, 0))
 
 
 def _warning(row: Mapping[str, Any]) -> str:
     return (
-        f"the kernel has dropped {row['received']} frames coming in and {row['sent']} going out at {row['interface']} "
+        f"the kernel dropped {row['received']} inbound and {row['sent']} outbound frames at {row['interface']} "
         f"of {row['node']}: neither the fabric nor its counters have seen them"
     )
 
 
 def of_lab(plan: LabPlan) -> KernelDrops:
-    """Both ends of each veth of a lab, for a thread in its fabric's namespace."""
+    """Watch both ends of each veth of a lab, from a thread in its fabric's namespace."""
     watched = []
     for host in plan.hosts:
         watched.append(Watched(f"{host.name} (fabric)", host.port))
@@ -94,5 +94,5 @@ def of_lab(plan: LabPlan) -> KernelDrops:
 
 
 def of_interfaces(interfaces: Mapping[str, str]) -> KernelDrops:
-    """Interfaces of this box, by the node behind them."""
+    """Watch interfaces of this machine, by their node."""
     return KernelDrops([Watched(node, interface) for node, interface in interfaces.items()])

@@ -16,7 +16,7 @@ _PARTS = re.compile(r"^\s*(?P<first>[^<>\s]+?)\s*(?P<way><?->)\s*(?P<second>[^<>
 
 
 class LinkNames:
-    """Which links there are."""
+    """The links of a lab."""
 
     def __init__(self, links: Sequence[LabLinkPlan]) -> None:
         self._directed = [name for link in links for name in (link.name, link.reverse)]
@@ -24,16 +24,16 @@ class LinkNames:
         self._by_hyphen = {_with_hyphen(name): name for name in self._directed if short[_with_hyphen(name)] == 1}
 
     def find(self, typed: str) -> str:
-        """The link as scenarios name it. Raises `BadInput`."""
+        """Return the link's name in scenarios. Raises `BadInput`."""
         if typed in self._by_hyphen:
             return self._by_hyphen[typed]
         if typed.endswith("-"):
             written = f"{typed.removesuffix('-')}-NODE"
-            hint = f"the shell took > for a file to write, and has left one behind: type {written}, or quote the name"
-            raise BadInput(f"{typed!r} is no name of a link", rule=_RULE, hint=hint)
+            hint = f"the shell took > for a file to write, and has created one: type {written}, or quote the name"
+            raise BadInput(f"{typed!r} is not the name of a link", rule=_RULE, hint=hint)
         parts = _PARTS.match(typed)
         if parts is None:
-            raise BadInput(f"{typed!r} is no name of a link", rule=_RULE, hint=did_you_mean(typed, self._directed))
+            raise BadInput(f"{typed!r} is not the name of a link", rule=_RULE, hint=did_you_mean(typed, self._directed))
         number = parts["number"] or ""
         directed = f"{parts['first']}->{parts['second']}{number}"
         if directed not in self._directed:
@@ -42,5 +42,5 @@ class LinkNames:
 
 
 def _with_hyphen(name: str) -> str:
-    """As one types it where > would be the shell's."""
+    """Replace ">", which a shell would interpret, by a hyphen."""
     return name.replace("->", "-")

@@ -1,7 +1,7 @@
 """The namespaces and veths of a lab, made and removed as a whole.
 
-The fabric's ends lie in a namespace of their own, so that nothing on the machine that watches interfaces (a firewall, a
-network manager, Docker) sees any of them.
+The fabric's ends are in a separate namespace, invisible to programs that watch interfaces (a firewall, a network
+manager, Docker).
 """
 
 import os
@@ -24,10 +24,10 @@ from hitless.lab.tuning import Tuning
 from hitless.live import NetworkInterface
 
 _END_S = 2.0
-"""What a process in a host may take to end before it is killed."""
+"""Time for a process in a host to end before it is killed."""
 _GONE_S = 10.0
 _AT_ONCE = 32
-"""Namespaces made in one step, between which a lab can be told to end."""
+"""Number of namespaces made in one step; a lab can be stopped between steps."""
 _NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
 _QUIET_IPV6 = {
     f"net/ipv6/conf/{which}/{name}": value
@@ -40,26 +40,27 @@ _QUIET_IPV6 = {
         ("keep_addr_on_down", "1"),
     )
 }
-"""Hosts with IPv6 ask for no router and for no duplicate of their address (RFC 4861, 4862): nobody would answer.
+"""Settings that stop IPv6 hosts from soliciting routers and probing for duplicate addresses (RFC 4861, 4862).
 
-They keep their address while the link is down, as IPv4 does."""
+Nobody would answer. They keep their address while the link is down, as with IPv4.
+"""
 
 
 def require_free(plan: LabPlan) -> None:
-    """Is there nothing yet of what the lab will make? Raises `HitlessError`.
+    """Require that none of the lab's objects exist yet. Raises `HitlessError`.
 
-    To be asked before a record is written: what is in a record is the lab's, and will be removed.
+    Call it before writing a record: everything in a record belongs to the lab, and will be removed.
     """
     taken = sorted(set(plan.namespaces) & kernel.namespaces())
     if taken:
         hint = f"if nothing uses it: ip netns delete {taken[0]}"
-        raise HitlessError(f"there is a network namespace {taken[0]} already, not made by this lab", hint=hint)
+        raise HitlessError(f"there is already a network namespace {taken[0]}, not made by this lab", hint=hint)
 
 
 def build(plan: LabPlan, tunings: Mapping[str, Tuning], require_going_on: Callable[[], None]) -> list[str]:
-    """Make everything; what the kernel refused and a lab can do without. Raises `HitlessError`.
+    """Make everything; return optional settings that the kernel refused. Raises `HitlessError`.
 
-    ``require_going_on`` is called between steps, and raises when the lab is to end before it is up.
+    ``require_going_on`` is called between steps, and raises if the lab must stop before it is up.
     """
     for first in range(0, len(plan.namespaces), _AT_ONCE):
         require_going_on()
@@ -74,7 +75,7 @@ def build(plan: LabPlan, tunings: Mapping[str, Tuning], require_going_on: Callab
 
 
 def remove(plan: LabPlan) -> None:
-    """Remove what is there of a lab, its programs first. Raises `HitlessError` when something stays."""
+    """Remove everything of a lab, starting with its programs. Raises `HitlessError` if something stays."""
     there = kernel.namespaces()
     present = [name for name in plan.namespaces if name in there]
     end_processes(kernel.processes_in(present))
@@ -84,7 +85,7 @@ def remove(plan: LabPlan) -> None:
 
 
 def _end_late_ones(namespaces: Sequence[str]) -> None:
-    """End what was started while the others were asked to end: a namespace without a name would hide it."""
+    """End programs started during the shutdown: deleting the namespace's name would hide them."""
     until = time.monotonic() + _GONE_S
     while (left := kernel.processes_in(namespaces)) and time.monotonic() < until:
         _send(left, signal.SIGKILL)
@@ -92,7 +93,7 @@ def _end_late_ones(namespaces: Sequence[str]) -> None:
 
 
 def end_processes(pids: Iterable[int]) -> None:
-    """Ask processes to end, and end those that do not. Raises `HitlessError` when one cannot be ended."""
+    """Ask processes to end, and kill those that do not. Raises `HitlessError` if one survives."""
     living = list(pids)
     for number, patience_s in ((signal.SIGTERM, _END_S), (signal.SIGKILL, _GONE_S)):
         _send(living, number)
@@ -119,7 +120,7 @@ def _build_fabric(plan: LabPlan) -> None:
     for host in plan.hosts:
         peer = f"peer name {HOST_INTERFACE} address {host.hardware_address} mtu {HOST_MTU_BYTES} netns {host.namespace}"
         lines.append(f"link add {host.port} mtu {HOST_MTU_BYTES} type veth {peer}")
-        # The port is the fabric's: the kernel answers nobody on it.
+        # The port belongs to the fabric: the kernel must not answer on it.
         lines.append(f"link set {host.port} arp off up")
     kernel.ip_batch(lines, namespace=plan.namespace)
     with kernel.inside(plan.namespace):
@@ -156,7 +157,7 @@ def _host_lines(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:
 
 
 def _remove_veths(plan: LabPlan, present: Iterable[str]) -> None:
-    """At once, and not when the kernel gets to it, as with a namespace that is deleted."""
+    """Remove them at once; after deleting a namespace, the kernel would take its time."""
     if plan.namespace not in present:
         return
     there = {link["ifname"] for link in kernel.ip_json("link", "show", namespace=plan.namespace)}

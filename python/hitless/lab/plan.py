@@ -1,8 +1,8 @@
-"""What a lab will consist of: every name and address, before anything exists.
+"""Every name and address of a lab, before anything exists.
 
-Host number n, counted from 1 in the order of the scenario, has the address 10.0.(n div 256).(n mod 256)/16 and a
-hardware address made of it: 02:00 and the four bytes. IPv6 is off unless it is asked for, so that a lab carries what
-its programs send and nothing else; host number n then has fd00::n/64 too (RFC 4193).
+Host number n, counted from 1 in the scenario's order, has the address 10.0.(n div 256).(n mod 256)/16 and a hardware
+address made from it: 02:00 and the four bytes. IPv6 is off by default, so that a lab only carries the traffic of its
+programs; with IPv6, host number n also has fd00::n/64 (RFC 4193).
 """
 
 import re
@@ -17,7 +17,7 @@ from hitless.service.configuration import Checked
 
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
 INTERFACE_NAME_BYTES = 15
-"""IFNAMSIZ, less the zero at its end."""
+"""IFNAMSIZ without the terminating zero."""
 HOSTS_MAX = 400
 PREFIX = "hitless"
 NETWORK = IPv4Address("10.0.0.0")
@@ -38,9 +38,9 @@ class HostPlan(Checked):
     address: str
     hardware_address: str
     address_v6: str | None = None
-    """None: the host has no IPv6."""
+    """None for a host without IPv6."""
     port: str
-    """The interface at the fabric's end."""
+    """Interface at the fabric's end."""
 
 
 class LabLinkPlan(Checked):
@@ -57,36 +57,36 @@ class LabPlan(Checked):
 
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     namespace: str
-    """Where the fabric's ends of the veths are, and nothing else is."""
+    """Namespace that contains only the fabric's ends of the veths."""
     hosts: list[HostPlan]
     switches: list[str]
     links: list[LabLinkPlan]
 
     @property
     def namespaces(self) -> list[str]:
-        """All that the lab makes, the fabric's first."""
+        """All namespaces of the lab, the fabric's first."""
         return [self.namespace, *(host.namespace for host in self.hosts)]
 
     @property
     def interfaces(self) -> dict[str, str]:
-        """The interface behind which each host is."""
+        """The interface to each host."""
         return {host.name: host.port for host in self.hosts}
 
 
 def lab_name(wanted: str | None, scenario_name: str) -> str:
-    """The name asked for, or one made of the scenario's. Raises `BadInput`."""
+    """Return the requested name, or derive one from the scenario's. Raises `BadInput`."""
     if wanted is None:
         return re.sub(r"[^a-z0-9]+", "-", scenario_name.lower())[:32].strip("-") or "lab"
     if not re.fullmatch(NAME_PATTERN, wanted):
-        rule = "a lab's name has 1 to 32 small letters, digits and hyphens, and neither begins nor ends with a hyphen"
-        raise BadInput(f"--name {wanted!r} is no name for a lab", rule=rule)
+        rule = "a lab's name has 1 to 32 lower-case letters, digits and hyphens, without a hyphen at either end"
+        raise BadInput(f"--name {wanted!r} is not a valid name for a lab", rule=rule)
     return wanted
 
 
 def make_plan(
     name: str, hosts: Sequence[str], switches: Sequence[str], links: Sequence[LabLinkPlan], *, ipv6: bool = False
 ) -> LabPlan:
-    """The lab ``name`` for this fabric. Raises `BadInput` where hosts cannot be namespaces."""
+    """Plan the lab ``name`` for this fabric. Raises `BadInput` if hosts cannot be namespaces."""
     _require_namespaces_for(hosts)
     return LabPlan(
         name=name,
@@ -100,11 +100,11 @@ def make_plan(
 def _require_namespaces_for(hosts: Sequence[str]) -> None:
     if len(hosts) > HOSTS_MAX:
         hint = "a smaller fabric of the same shape; hitless run has no such limit"
-        raise BadInput(f"{len(hosts)} hosts, and a lab has {HOSTS_MAX} at most", where="topology", hint=hint)
+        raise BadInput(f"{len(hosts)} hosts, but a lab has a maximum of {HOSTS_MAX}", where="topology", hint=hint)
     for host in hosts:
         if not _HOST_NAME.fullmatch(host):
-            rule = "a host of a lab becomes a namespace: letters, digits, - and _ only, 63 at most"
-            raise BadInput(f"{host!r} is no name for a host of a lab", where="topology", rule=rule)
+            rule = "a host of a lab becomes a namespace: only letters, digits, - and _, maximum 63"
+            raise BadInput(f"{host!r} is not a valid name for a host of a lab", where="topology", rule=rule)
 
 
 def _host(lab: str, name: str, number: int, *, ipv6: bool) -> HostPlan:

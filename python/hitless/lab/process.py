@@ -1,11 +1,11 @@
 """The process of a lab: from its start to its clean end, whatever ends it.
 
-    python -m hitless.lab.process NAME    reads a `Launch` from standard input, tells how it gets on on standard output
+    python -m hitless.lab.process NAME    reads a `Launch` from standard input, reports progress on standard output
 
-The name is there for who looks at a list of processes.
+The name is only there for process listings.
 
-A signal is never more than a mark that is looked at between two steps. So there is no moment at which it could leave
-half of something behind; after SIGKILL, `hitless.lab.registry.sweep` does what this process could not.
+A signal only sets a flag, which is checked between steps, so it cannot leave anything half done. After SIGKILL,
+`hitless.lab.registry.sweep` cleans up.
 """
 
 import json
@@ -38,55 +38,55 @@ from hitless.service.process import handling
 log = logging.getLogger(__name__)
 
 RING_FRAMES_MAX = 4_096
-"""At 1 Gb/s and full frames 50 ms: as long as a program may keep the lab from its processor."""
+"""Capacity for 50 ms of full frames at 1 Gb/s: the maximum time that a program keeps the lab from its processor."""
 RING_FRAMES_MIN = 256
 RING_FRAMES_TOTAL = 65_536
-"""Of all hosts together, for the sake of memory: 256 MB."""
+"""Limit for the rings of all hosts together, to save memory: 256 MB."""
 
 
 class Launch(Checked):
-    """What a lab is started with."""
+    """The input for starting a lab."""
 
     name: str
     text: str
-    """The scenario."""
+    """TOML of the scenario."""
     file_name: str
     mode: Mode = "packet"
     slack_us: float = 1_000.0
     is_strict: bool = False
     record: str | None = None
-    """A path from the root on."""
+    """Absolute path."""
     congestion: str | None = None
     mechanisms: list[str] = Field(default_factory=list)
-    """Python files with mechanisms that the scenario names; paths from the root on."""
+    """Absolute paths of Python files with mechanisms that the scenario names."""
     real_time: bool = False
-    """The fabric goes before all other programs of this machine."""
+    """Give the fabric priority over all other programs of this machine."""
     ipv6: bool = False
-    """Hosts have addresses of IPv6 too."""
+    """Give hosts IPv6 addresses, too."""
     out: str | None = None
-    """A folder for results; a path from the root on."""
+    """Absolute path of a folder for results."""
     command: list[str] = Field(default_factory=list)
-    """What somebody typed to start it."""
+    """The user's command line."""
 
 
 Tell = Callable[[str, Any], None]
-"""Takes "note" with a sentence, then once "ready" with a document, or "error" with an error."""
+"""Function that takes "note" with a sentence, then once "ready" with a document, or "error" with an error."""
 
 
 class Interrupted(HitlessError):
-    """It was told to end before it was up."""
+    """The lab was stopped before it was up."""
 
     exit_code = 130
 
 
 def plan_of(name: str, scenario: LiveScenario, *, ipv6: bool = False) -> LabPlan:
-    """What will be there. Raises `BadInput`."""
+    """Plan the lab. Raises `BadInput`."""
     links = [LabLinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in scenario.links]
     return make_plan(name, scenario.hosts, scenario.switches, links, ipv6=ipv6)
 
 
 class Lab:
-    """One run of a lab. `run` returns when it has ended and nothing is left of it."""
+    """One run of a lab. `run` returns after the end and the removal of everything."""
 
     def __init__(self, launch: Launch, tell: Tell) -> None:
         self._launch = launch
@@ -102,16 +102,16 @@ class Lab:
         self._result: Status | None = None
 
     def stop(self) -> None:
-        """End soon. From any thread, or a signal handler."""
+        """Stop soon. Safe to call from any thread, or a signal handler."""
         self._is_stopping = True
         if self._server is not None:
             self._server.wake()
 
     def run(self) -> Status:
-        """Bring it up, run until told to stop, remove everything; the results. Raises `HitlessError`."""
+        """Start the lab, run until stopped, remove everything; return the results. Raises `HitlessError`."""
         with registry.lock(self._place):
             if registry.sweep(self._place):
-                self._tell("note", f"removed what was left of the lab {self._plan.name}, whose process is gone")
+                self._tell("note", f"removed the remains of the lab {self._plan.name}, which had no process")
             network.require_free(self._plan)
             registry.write(self._place, self._record())
             try:
@@ -166,10 +166,10 @@ class Lab:
         )
 
     def _build(self) -> dict[str, str]:
-        """Make namespaces and veths; what each host's kernel is set to."""
+        """Make namespaces and veths; return the settings of each host's kernel."""
         settings = self._tunings()
         self._place.hosts_file.write_text(_hosts_text(self._plan), encoding="ascii")
-        # For programs in hosts, whoever they run as; the folder around it is closed to all others.
+        # Readable for programs in hosts, under any user; the folder around it is closed to everyone else.
         self._place.hosts_file.chmod(0o644)
         for note in network.build(self._plan, settings, self._require_going_on):
             self._tell("note", note)
@@ -185,14 +185,14 @@ class Lab:
 
     def _require_going_on(self) -> None:
         if self._is_stopping:
-            raise Interrupted(f"the lab {self._plan.name} was told to end before it was up")
+            raise Interrupted(f"the lab {self._plan.name} was stopped before it was up")
 
     def _goes_on(self, live: LiveRun) -> bool:
         ports.tell_changes(live, ports.switch_off_again)
         return not self._is_stopping and live.is_running
 
     def _ended(self, live: LiveRun, drops: kernel_drops.KernelDrops) -> Status:
-        """The results of a run that has ended, written where somebody wants them."""
+        """Return the results of a finished run, after writing them if requested."""
         if self._result is None:
             self._result = drops.added_to(live.result())
             if self._launch.out is not None:
@@ -213,7 +213,7 @@ class Lab:
 
 
 def _command(request: control.LinkRequest, link: str) -> str:
-    """As the live run understands it."""
+    """Convert it for the live run."""
     match request:
         case control.Corrupt(rate=rate, mean_burst_frames=None):
             return f"corrupt {link} {rate!r}"
@@ -226,7 +226,7 @@ def _command(request: control.LinkRequest, link: str) -> str:
 
 
 def _hosts_text(plan: LabPlan) -> str:
-    """As /etc/hosts."""
+    """Return the content of /etc/hosts."""
     own = ["127.0.0.1 localhost"]
     addresses = [f"{host.address} {host.name}" for host in plan.hosts]
     addresses += [f"{host.address_v6} {host.name}" for host in plan.hosts if host.address_v6 is not None]
@@ -234,7 +234,7 @@ def _hosts_text(plan: LabPlan) -> str:
 
 
 def ended_by_signals(lab: Lab) -> AbstractContextManager[None]:
-    """SIGINT, SIGTERM and SIGHUP stop the lab while the block runs; its end cannot be interrupted but by SIGKILL."""
+    """Let SIGINT, SIGTERM and SIGHUP stop the lab while the block runs; only SIGKILL can interrupt its cleanup."""
     return handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), lab.stop))
 
 
@@ -245,7 +245,7 @@ class Parent:
         self.is_waiting = True
 
     def tell(self, kind: str, what: Any) -> None:
-        """Tell it something; once the lab is up it has gone, and this goes to the log."""
+        """Send it a message; after the lab is up it has gone, so this writes to the log."""
         sys.stdout.write(json.dumps({kind: what}) + "\n")
         sys.stdout.flush()
         if kind == "ready":
@@ -254,11 +254,11 @@ class Parent:
 
 
 def main() -> int:
-    """The process that `hitless.lab.client.start` starts."""
+    """Run the process that `hitless.lab.client.start` starts."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     launch = Launch.model_validate_json(sys.stdin.read())
     place, parent = registry.Place(launch.name), Parent()
-    # A signal that came between the lab's end and the process's would leave the log behind.
+    # A signal between the lab's end and the process's would leave the log behind.
     with ExitStack() as to_the_last_line:
         try:
             lab = Lab(launch, parent.tell)
@@ -267,14 +267,14 @@ def main() -> int:
         except HitlessError as failed:
             log.error("%s", failed)  # noqa: TRY400 - the text says it all
             if parent.is_waiting and not isinstance(failed, registry.Held):
-                # It hears all that there is to say. A name that is held has another lab's log.
+                # The parent receives everything, so the log is removed. Under a held name it belongs to another lab.
                 place.log.unlink(missing_ok=True)
             parent.tell("error", control.encoded(failed))
             return failed.exit_code
         except Exception as fault:
             log.exception("internal error")
             what = f"internal error: {type(fault).__name__}: {fault}"
-            hint = f"this is a fault of hitless; where it happened is in {place.log}"
+            hint = f"this is a bug in hitless; where it happened is in {place.log}"
             parent.tell("error", control.encoded(HitlessError(what, hint=hint)))
             return 1
         log.info("ended: %s", json.dumps(result.values))

@@ -1,4 +1,4 @@
-"""A lab that this process starts, with programs of `hitless.lab.traffic` in its hosts: for exhibits and tests."""
+"""A lab started by this process, with programs of `hitless.lab.traffic` in its hosts: for exhibits and tests."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from hitless.lab.process import Launch
 from hitless.live import Status
 
 _PATIENCE_S = 60.0
-"""What a program may take to its end, beside what it is told to take."""
+"""Timeout for a program to end, in addition to its own duration."""
 
 
 class Program:
@@ -29,13 +29,13 @@ class Program:
         )
 
     def wait_until_ready(self) -> None:
-        """Until one that receives does so. Raises `HitlessError`."""
+        """Wait until a receiver is ready. Raises `HitlessError`."""
         assert self._process.stdout is not None
         if self._process.stdout.readline() != b"ready\n":
             raise self._failed()
 
     def result(self) -> dict[str, Any]:
-        """Let it end, and wait for what it has to say. Raises `HitlessError`."""
+        """Let it end, and wait for its result. Raises `HitlessError`."""
         try:
             told, _ = self._process.communicate(b"", timeout=_PATIENCE_S)
             document: dict[str, Any] = json.loads(told)
@@ -53,11 +53,11 @@ class Program:
         self.kill()
         assert self._process.stderr is not None
         told = "" if self._process.stderr.closed else self._process.stderr.read().decode(errors="replace")
-        return HitlessError(f"{self._name} did not do its work", hint=told.strip()[-500:])
+        return HitlessError(f"{self._name} failed", hint=told.strip()[-500:])
 
 
 class OwnLab:
-    """A lab that is up; `running` makes one."""
+    """A lab that is up; made by `running`."""
 
     def __init__(self, name: str) -> None:
         record = registry.require(registry.Place(name))
@@ -66,7 +66,7 @@ class OwnLab:
         self._programs: list[Program] = []
 
     def address(self, host: str) -> str:
-        """Where a host is."""
+        """Return the address of a host."""
         return self._hosts[host].address
 
     def start(self, host: str, program: str, **settings: Any) -> Program:
@@ -76,38 +76,38 @@ class OwnLab:
         return made
 
     def receive(self, host: str, program: str, **settings: Any) -> Program:
-        """Start a program that receives, and wait until it does."""
+        """Start a receiver, and wait until it is ready."""
         made = self.start(host, program, **settings)
         made.wait_until_ready()
         return made
 
     def execute(self, host: str, *command: str) -> str:
-        """Run a program of the system in a host to its end; what it wrote. Raises `HitlessError`."""
+        """Run a system program in a host to its end; return its output. Raises `HitlessError`."""
         return kernel.run("ip", "netns", "exec", self._hosts[host].namespace, *command)
 
     def tell(self, request: control.Request) -> None:
-        """Have the lab do something to a link."""
+        """Give the lab a command for a link."""
         client.ask(self._name, request)
 
     def status(self) -> Status:
-        """How things are."""
+        """Return the current status."""
         return Status(client.ask(self._name, control.Status()))
 
     def settle(self) -> None:
-        """Wait until nothing is under way, or for a time in which all should have left."""
+        """Wait until the fabric is empty, or for the maximum time for packets to leave it."""
         until = time.monotonic() + _PATIENCE_S / 10
         while self.status().values["frames_inside"] and time.monotonic() < until:
             time.sleep(0.05)
 
     def end_programs(self) -> None:
-        """End the programs that have not ended."""
+        """End the programs that are still running."""
         for program in self._programs:
             program.kill()
 
 
 @contextmanager
 def running(launch: Launch) -> Iterator[OwnLab]:
-    """A lab that is up while the block runs, and of which nothing is left then. Raises `HitlessError`."""
+    """Run a lab while the block does, and remove everything afterwards. Raises `HitlessError`."""
     client.start(launch, lambda _: None)
     try:
         lab = OwnLab(launch.name)

@@ -1,7 +1,7 @@
-"""Rates that a machine cannot forward, and a scenario with slower ones.
+"""Rates that a machine cannot forward, and scenarios with scaled rates.
 
-A lab whose links are faster than the processor is no lab of its scenario: what limits it is the machine. The self-test
-measures how many frames a second this machine forwards, before the lab is up.
+A lab with links faster than the processor does not represent its scenario: the machine is the bottleneck. The self-test
+measures the frames per second that this machine forwards, before the lab is up.
 """
 
 import math
@@ -15,11 +15,14 @@ from hitless.errors import BadInput, HitlessError
 from hitless.quantities import bps_of
 
 _BEYOND_DOUBT = 2.0
-"""The self-test lasts a few milliseconds, and a machine may have been busy: nearer than that is a warning only."""
+"""Safety factor for refusing a rate; below it there is only a warning.
+
+The self-test lasts a few milliseconds, and the machine may be busy.
+"""
 
 
 def require_rates(status: Mapping[str, Any]) -> None:
-    """Can this machine forward what the fastest link may bring? Raises `HitlessError`."""
+    """Require that this machine can forward at the rate of the fastest link. Raises `HitlessError`."""
     found = status.get("self_test")
     if found is None or found["asked_per_s"] <= _BEYOND_DOUBT * found["forwarded_per_s"]:
         return
@@ -27,19 +30,19 @@ def require_rates(status: Mapping[str, Any]) -> None:
     raise HitlessError(
         f"a host may send {found['asked_per_s']:,.0f} frames/s, and this machine forwards "
         f"{found['forwarded_per_s']:,.0f}",
-        rule="a lab whose links are faster than the machine shows the machine, and not the scenario",
-        hint=f"--scale-rates {factor:g} has all links {1 / factor:,.0f} times slower",
+        rule="a lab with links faster than the machine represents the machine, not the scenario",
+        hint=f"--scale-rates {factor:g} makes all links {1 / factor:,.0f} times slower",
     )
 
 
 def _below(share: float) -> float:
-    """1, 2 or 5 over a power of ten, at most ``share``."""
+    """Round ``share`` down to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(share))
     return round(max(step * power for step in (1.0, 2.0, 5.0) if step * power <= share), 12)
 
 
 def scaled(text: str, factor: float, where: str) -> str:
-    """The scenario with the rates of all links times ``factor``; delays stay. Raises `BadInput`."""
+    """Multiply the rates of all links by ``factor``; delays stay the same. Raises `BadInput`."""
     scenario = tomllib.loads(text)
     _scale(scenario.get("topology", {}), factor, where)
     return tomli_w.dumps(scenario)
@@ -61,5 +64,5 @@ def _times(rate: str, factor: float, where: str) -> str:
     try:
         bps = round(bps_of(rate) * factor)
     except ValueError as refused:
-        raise BadInput(f"{rate!r} is no rate to be scaled", where=where) from refused
+        raise BadInput(f"{rate!r} is not a rate", where=where) from refused
     return f"{max(bps, 1)} bps"

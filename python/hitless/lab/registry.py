@@ -1,7 +1,7 @@
-"""Which labs there are: a folder with one folder for each, and a lock that its process holds as long as it lives.
+"""The labs of this machine: one folder for each, with a lock that its process holds until it ends.
 
-What a lab makes is written down before it is made. So whoever finds a record whose process is gone knows what to
-remove, and that nobody else needs it.
+A lab writes its record before it makes anything. The record of a dead process therefore says what to remove, and that
+no other process needs it.
 """
 
 import fcntl
@@ -25,28 +25,28 @@ FORMAT = 1
 
 
 class Record(Checked):
-    """What is written down of a lab."""
+    """The record of a lab."""
 
     format: int = FORMAT
     plan: LabPlan
     pid: int
     process_start_ticks: int
-    """When the process started, as /proc tells: with it a process number is never another's."""
+    """Start time of the process, from /proc; together with the process id it is unique."""
     started_at: str
     scenario: str
-    """The file."""
+    """File of the scenario."""
     is_strict: bool = False
 
 
 def run_folder() -> Path:
-    """Where processes of hitless keep what lives no longer than the machine is up."""
+    """Return the folder for runtime data, which is valid until the next boot."""
     wanted = os.environ.get("XDG_RUNTIME_DIR")
     base = Path(wanted) if os.geteuid() != 0 and wanted else Path("/run")
     return base / "hitless" / "lab"
 
 
 def make_run_folder() -> None:
-    """Raises `BadInput` where it may not be made."""
+    """Make the folder. Raises `BadInput` if this is not permitted."""
     try:
         run_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as refused:
@@ -62,51 +62,51 @@ class Place:
 
     @property
     def folder(self) -> Path:
-        """Made before anything else, removed after everything else."""
+        """Created first, removed last."""
         return run_folder() / self.name
 
     @property
     def record(self) -> Path:
-        """What it consists of."""
+        """Content of the lab."""
         return self.folder / "lab.json"
 
     @property
     def socket(self) -> Path:
-        """Where it is asked."""
+        """Control socket."""
         return self.folder / "control"
 
     @property
     def log(self) -> Path:
-        """What its process says. Beside the folder, so that it outlives a start that failed."""
+        """Output of its process, outside the folder, so that it survives a failed start."""
         return run_folder() / f"{self.name}.log"
 
     @property
     def hosts_file(self) -> Path:
-        """The names of its hosts, for programs in it."""
+        """Names of its hosts, for programs in it."""
         return self.folder / "hosts"
 
     @property
     def lock(self) -> Path:
-        """Locked by the process of the lab."""
+        """File locked by the process of the lab."""
         return run_folder() / f"{self.name}.lock"
 
     def make(self) -> None:
-        """The folder, for its owner alone."""
+        """Make the folder, private to its owner."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def clear(self) -> None:
-        """Remove the files of a lab that is no more."""
+        """Remove the files of a lab that has ended."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def names() -> list[str]:
-    """Every lab of which there is a record."""
+    """Return every lab with a record."""
     folder = run_folder()
     return sorted(path.parent.name for path in folder.glob("*/lab.json")) if folder.is_dir() else []
 
 
 def choose(name: str | None) -> str:
-    """The lab ``name``, or the only one. Raises `BadInput`."""
+    """Return the lab ``name``, or the only lab. Raises `BadInput`."""
     known = names()
     if name is None and len(known) == 1:
         return known[0]
@@ -116,12 +116,12 @@ def choose(name: str | None) -> str:
         what = f"no lab {name} is up" if name else "no lab is up"
         raise BadInput(f"{what}", hint="hitless lab up SCENARIO starts one")
     if name is None:
-        raise BadInput(f"several labs are up: {', '.join(known)}", hint=f"say which: --name {known[0]}")
+        raise BadInput(f"several labs are up: {', '.join(known)}", hint=f"choose one: --name {known[0]}")
     raise BadInput(f"no lab {name} is up", hint=did_you_mean(name, known, "up"))
 
 
 def write(place: Place, record: Record) -> None:
-    """Write a record down, as a whole or not at all."""
+    """Write a record, whole or not at all."""
     place.make()
     beside = place.record.with_suffix(".new")
     beside.write_text(record.model_dump_json(indent=1), encoding="utf-8")
@@ -129,20 +129,20 @@ def write(place: Place, record: Record) -> None:
 
 
 def read(place: Place) -> Record | None:
-    """The record of a lab; None when there is none. Raises `HitlessError` when it makes no sense."""
+    """Read the record of a lab; None if it is missing. Raises `HitlessError` if it is invalid."""
     try:
         return Record.model_validate_json(place.record.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as failed:
-        hint = "ip netns list shows what a lab of another version may have left; remove it and this file by hand"
+        hint = "ip netns list shows the remains of a lab of another version; remove them and this file by hand"
         raise HitlessError(
-            f"the record of the lab {place.name} makes no sense", where=str(place.record), hint=hint
+            f"the record of the lab {place.name} is invalid", where=str(place.record), hint=hint
         ) from failed
 
 
 def require(place: Place) -> Record:
-    """The record of a lab that must be there."""
+    """Return the record of a lab that must exist."""
     record = read(place)
     if record is None:
         raise BadInput(f"no lab {place.name} is up", hint="hitless lab up SCENARIO starts one")
@@ -150,7 +150,7 @@ def require(place: Place) -> Record:
 
 
 def is_alive(record: Record) -> bool:
-    """Is the process of this lab still there?"""
+    """Is the process of this lab alive?"""
     return kernel.process_start_ticks(record.pid) == record.process_start_ticks
 
 
@@ -159,19 +159,21 @@ class Held(HitlessError):
 
 
 _PATIENCE_S = 2.0
-"""How long a process that was killed may take to let go of its lock, which it does when its last thread has ended; it
-counts as gone when its first one has."""
+"""Time for a killed process to release its lock.
+
+The lock goes with its last thread, but the process counts as dead with its first.
+"""
 
 
 @contextmanager
 def lock(place: Place) -> Iterator[None]:
-    """Have the name of a lab for oneself. Raises `Held`."""
+    """Hold the lock on a lab's name. Raises `Held`."""
     make_run_folder()
     descriptor = _locked(place)
     try:
         yield
     finally:
-        # Unlinked while it is still locked, so that nobody can hold a file that is no longer there for long.
+        # Unlink it while it is locked, so that a deleted file cannot be held for long.
         place.lock.unlink(missing_ok=True)
         os.close(descriptor)
 
@@ -204,12 +206,12 @@ def _opened(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as refused:
         what = f"the lock of the lab cannot be taken: {refused.strerror}"
-        hint = "another user may have the lab up: run this as that user, or as root, or take another --name"
+        hint = "another user may be running the lab: run this as that user, or as root, or take another --name"
         raise BadInput(what, where=str(path), hint=hint) from refused
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Is the open file the one at ``path``? Whoever held it before may have unlinked it."""
+    """Is the open file still at ``path``? The previous holder may have unlinked it."""
     try:
         there = path.stat()
     except FileNotFoundError:
@@ -219,9 +221,9 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def sweep(place: Place) -> bool:
-    """Remove what a lab left whose process is gone; was there anything? To be called with the lock held.
+    """Remove the remains of a lab with a dead process; was there anything? Call it with the lock held.
 
-    Raises `Held` when the process lives all the same: somebody has removed its lock.
+    Raises `Held` if the process is alive because its lock file was deleted.
     """
     record = read(place)
     if record is not None and is_alive(record):

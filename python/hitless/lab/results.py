@@ -1,10 +1,10 @@
-"""The folder that a live run leaves: tables, summary and manifest as those of a simulated one, and its last status.
+"""The results folder of a live run: tables, summary and manifest as in a simulated run, and its last status.
 
 ::
 
     manifest.json     version, machine, times, drops by reason, warnings, and whether it could keep up
-    status.json       as `hitless lab status --json`, at the end
-    summary.json      of the run, as a simulated one has it
+    status.json       as in `hitless lab status --json`, at the end
+    summary.json      summary of the run, as in a simulated run
     live/             tables in Parquet, and the effective scenario
 """
 
@@ -24,22 +24,22 @@ from hitless.outcome.run import Run
 from hitless.outcome.tables import write_frame
 
 NAME = "live"
-"""Of its one run, where a simulated one has that of its point."""
+"""Name of its only run; a simulated run is named after its point."""
 _DOCUMENTS = ("status.json", "summary.json", "manifest.json")
 
 
 def require_new(folder: Path) -> None:
-    """Is there nothing yet, so that it may be written at the end of a run? Raises `BadInput`."""
+    """Require an unused path that can be written at the end of a run. Raises `BadInput`."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput("there is something already", where=str(folder), hint="choose another folder for results")
+        raise BadInput("this path already exists", where=str(folder), hint="choose another folder for results")
     if not folder.absolute().parent.is_dir():
         raise BadInput(f"there is no folder {folder.parent}", where=str(folder))
 
 
 def write(out: Path, live: LiveRun, status: Status, command: Sequence[str]) -> Status:
-    """Write what a run that has ended leaves, and return its status.
+    """Write the results of a run that has ended, and return its status.
 
-    Where that cannot be written the status says so: its numbers are still to be shown.
+    If they cannot be written, the status says so, because its numbers must still be shown.
     """
     run = live.run()
     try:

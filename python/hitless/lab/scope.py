@@ -1,4 +1,4 @@
-"""Which parts of a scenario a lab takes and which it leaves out: said when it comes up, never left to be found out."""
+"""The parts of a scenario that a lab uses, and those that it ignores: printed at startup."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class Scope:
 
 
 def scope(scenario: Mapping[str, Any], written: str) -> Scope:
-    """Of an effective configuration, and the text that somebody wrote."""
+    """Return the scope of an effective configuration, with the user's original text."""
     own = tomllib.loads(written)
     return Scope(used=[*_used(scenario)], ignored=[*_ignored(scenario, own)])
 
@@ -25,12 +25,12 @@ def scope(scenario: Mapping[str, Any], written: str) -> Scope:
 def _used(scenario: Mapping[str, Any]) -> list[str]:
     used = ["the topology with its rates and delays", "the switches: pipelines, queues, buffer, marking"]
     if scenario.get("host", {}).get("priority_tagger", {}).get("by") == "dscp":
-        used.append("hosts' marks of priority: the code points (DSCP) that their programs set")
+        used.append("hosts' priority marks: the DSCPs that their programs set")
     mechanisms = [entry["kind"] for entry in scenario.get("mechanism", [])]
     if mechanisms:
         used.append(f"the mechanisms: {listed(mechanisms)}")
     if scenario.get("link"):
-        used.append(f"what goes wrong with links: {listed(entry['name'] for entry in scenario['link'])}")
+        used.append(f"faults of links: {listed(entry['name'] for entry in scenario['link'])}")
     if scenario.get("failure"):
         used.append(
             f"failures and their repair, counted from the start: {listed(f['link'] for f in scenario['failure'])}"
@@ -45,14 +45,14 @@ def _ignored(scenario: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
         ignored.append(f"[[flows]] ({groups}): programs in the hosts send, not the lab")
     if scenario.get("transport"):
         names = listed(entry["name"] for entry in scenario["transport"])
-        ignored.append(f"[[transport]] ({names}): the kernel's own; what it can be set to is set")
+        ignored.append(f"[[transport]] ({names}): the kernel's; supported settings are applied")
     host = own.get("host", {})
     if host.get("priority_tagger", {}).get("by") not in {None, "dscp"}:
         ignored.append(
-            'host.priority_tagger: real hosts write no such mark; by = "dscp" takes what programs in them can set'
+            'host.priority_tagger: real hosts do not write this mark; by = "dscp" uses marks that programs can set'
         )
     if host.keys() - {"nic_queue", "priority_tagger"}:
-        ignored.append("[host] but for nic_queue and priority_tagger: kernels have delays of their own")
+        ignored.append("[host] but for nic_queue and priority_tagger: kernels have their own delays")
     if "measure" in own:
         ignored.append("[measure]: hitless lab status counts, --record keeps every frame")
     times = [name for name in ("duration", "until", "warmup") if name in own]

@@ -1,7 +1,7 @@
-"""What is the matter with each link of a lab: failed, losing frames, protected.
+"""The state of each link in a lab: failed, losing frames, protected.
 
-The scenario says how links are at the start, and commands change that. What a scenario changes by the clock is said to
-be so, and not followed.
+It starts with the scenario and follows commands. Changes that the scenario makes over time are mentioned, but not
+followed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from hitless.lab.plan import LabLinkPlan
 
 
 class LinkStates:
-    """The states of all links, each direction for itself."""
+    """The states of all links, each direction separately."""
 
     def __init__(self, scenario: Mapping[str, Any], links: Sequence[LabLinkPlan]) -> None:
         """``scenario`` is an effective configuration."""
@@ -28,7 +28,7 @@ class LinkStates:
                 self._protection[entry["link"]] = _protection(entry)
 
     def follow(self, request: control.LinkRequest, link: str) -> None:
-        """A command was carried out on a link, named as scenarios do."""
+        """Update after a command on a link, named as in scenarios."""
         for way in self._directions(link):
             match request:
                 case control.Fail():
@@ -44,7 +44,7 @@ class LinkStates:
                     self._protection[way] = ""
 
     def described(self) -> dict[str, str]:
-        """Of each link that has any: "failed; loses 0.001; protected (blocking, 2 copies)"."""
+        """Describe each link with a special state: "failed; loses 0.001; protected (blocking, 2 copies)"."""
         found = {
             link: [*(["failed"] if link in self._failed else []), self._loss.get(link), self._protection.get(link)]
             for link in self._reverse

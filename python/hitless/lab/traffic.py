@@ -1,9 +1,10 @@
-"""Traffic between the hosts of a lab, with nothing but Python's sockets: what this machine's kernel does, and tells.
+"""Traffic between the hosts of a lab, using only Python's sockets and the counters of this machine's kernel.
 
     python traffic.py PROGRAM '{"port": 9, ...}'
 
-runs one of the `PROGRAMS` in a host. Those that receive say "ready" and end when their standard input does; all write
-one line of JSON at their end. The file imports nothing of hitless, so that it runs with any Python, in any namespace.
+runs one of the `PROGRAMS` in a host. Receivers say "ready" and end at the end of their standard input; all programs
+write one line of JSON at their end. The file imports nothing from hitless, so that it runs with any Python, in any
+namespace.
 """
 
 import json
@@ -18,38 +19,38 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 _RECEIVE_BUFFER_FORCED = 33
-"""SO_RCVBUFFORCE: more than rmem_max, so that a pause of this program loses nothing."""
+"""SO_RCVBUFFORCE: exceeds rmem_max, so that a pause of this program does not lose packets."""
 _PACING_RATE_MAX = 47
-"""SO_MAX_PACING_RATE, in bytes per second: TCP keeps to it by itself."""
+"""SO_MAX_PACING_RATE, in bytes per second: TCP paces itself."""
 _BUFFER_BYTES = 1 << 23
 _HEADER = struct.Struct("!HI")
-"""Of a datagram: who sent it, and its number."""
+"""Header of a datagram: the sender, and the number."""
 _QUIET_S = 0.3
-"""Nothing more is under way when nothing has come for so long."""
+"""Silence after which the network counts as empty."""
 
 
 class TcpInfo(NamedTuple):
-    """What Linux has counted of a connection (TCP_INFO; include/uapi/linux/tcp.h), as far as it is used here."""
+    """Linux counters of a connection that are used here (TCP_INFO; include/uapi/linux/tcp.h)."""
 
     retransmitted: int
-    """Segments sent again: tcpi_total_retrans."""
+    """Retransmitted segments: tcpi_total_retrans."""
     duplicates_reported: int
-    """Segments that were there already, as the receiver told: tcpi_dsack_dups."""
+    """Duplicate segments reported by the receiver: tcpi_dsack_dups."""
     reordering_seen: int
-    """How often the sender has seen that segments had overtaken each other: tcpi_reord_seen."""
+    """Number of times that the sender saw reordering: tcpi_reord_seen."""
     out_of_order: int
-    """Segments that came before another one that was to come first: tcpi_rcv_ooopack."""
+    """Segments received out of order: tcpi_rcv_ooopack."""
 
 
 def tcp_info(connection: socket.socket) -> TcpInfo:
-    """What the kernel has counted of a connection; zeros for what an old kernel does not count."""
+    """Return the kernel's counters of a connection; zeros for counters that an old kernel lacks."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256).ljust(256, b"\0")
     at = (100, 216, 220, 224)
     return TcpInfo(*(struct.unpack_from("=I", info, offset)[0] for offset in at))
 
 
 def _set_code_point(connection: socket.socket, dscp: int) -> None:
-    """The upper six bits of the traffic class; the kernel keeps the lower two of TCP for ECN."""
+    """Set the upper six bits of the traffic class; the kernel keeps the lower two of TCP for ECN."""
     if connection.family == socket.AF_INET6:
         connection.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, dscp << 2)
     else:
@@ -70,7 +71,7 @@ def _say_ready() -> None:
 
 
 def udp_sink(*, port: int, is_ipv6: bool = False) -> dict[str, Any]:
-    """Take datagrams until standard input ends and nothing more comes: ``arrivals`` are (sender, number), in order."""
+    """Receive datagrams until standard input ends and the network is quiet; `arrivals`: (sender, number), in order."""
     arrivals: list[tuple[int, int]] = []
     with socket.socket(_family(is_ipv6), socket.SOCK_DGRAM) as here:
         here.setsockopt(socket.SOL_SOCKET, _RECEIVE_BUFFER_FORCED, _BUFFER_BYTES)
@@ -92,7 +93,7 @@ def udp_sink(*, port: int, is_ipv6: bool = False) -> dict[str, Any]:
 def udp_send(
     *, to: str, port: int, sender: int, dscp: int, bursts: int, burst: int, payload: int, at_ns: int, every_s: float
 ) -> dict[str, Any]:
-    """Send ``bursts`` of ``burst`` datagrams as fast as they go, the first at ``at_ns`` of the monotonic clock."""
+    """Send ``bursts`` of ``burst`` datagrams at full speed, the first at ``at_ns`` of the monotonic clock."""
     with socket.socket(_family(":" in to), socket.SOCK_DGRAM) as here:
         here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
         _set_code_point(here, dscp)
@@ -106,7 +107,7 @@ def udp_send(
 
 
 def udp_flood(*, to: str, port: int, payload: int, rate_bps: float, seconds: float) -> dict[str, Any]:
-    """Send at a rate, whatever becomes of it; each millisecond what is due."""
+    """Send at a fixed rate, regardless of loss, in batches every millisecond."""
     sent = 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
         data = b"x" * payload
@@ -140,7 +141,7 @@ class _Reader(threading.Thread):
 
 
 def tcp_sink(*, port: int) -> dict[str, Any]:
-    """Take connections and all that they bring: of each the bytes, the longest gap between reads, what came early."""
+    """Accept connections and read them to the end; for each: bytes, longest gap between reads, early segments."""
     readers: list[_Reader] = []
     with socket.create_server(("", port)) as server:
         _say_ready()
@@ -160,9 +161,9 @@ def tcp_sink(*, port: int) -> dict[str, Any]:
 def tcp_send(
     *, to: str, port: int, seconds: float, dscp: int = 0, window: int = 65_536, rate_bps: float | None = None
 ) -> dict[str, Any]:
-    """Send for a time, at ``rate_bps`` at most; what the kernel counted of the connection when all was acknowledged.
+    """Send for a time, up to ``rate_bps``; return the kernel's counters once everything is acknowledged.
 
-    ``window`` is what may wait in the socket: a card that overflows would be another loss than the one looked for.
+    ``window`` limits the data in the socket: an overflow of the card would be a different loss than the one under test.
     """
     sent = 0
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as here:
@@ -176,7 +177,7 @@ def tcp_send(
         while time.monotonic() - began < seconds:
             sent += here.send(data)
         here.shutdown(socket.SHUT_WR)
-        # The other end closes when it has all.
+        # The other end closes once it has everything.
         here.settimeout(30)
         here.recv(1)
         return {"bytes": sent, "took_s": time.monotonic() - began, **tcp_info(here)._asdict()}
@@ -192,11 +193,11 @@ PROGRAMS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def main() -> int:
-    """Run the program that the first argument names, with the settings that the second gives."""
+    """Run the program named by the first argument, with the settings in the second."""
     name, settings = sys.argv[1:]
     print(json.dumps(PROGRAMS[name](**json.loads(settings))), flush=True)
     sys.stdout.flush()
-    # A connection that nobody ends must not keep it.
+    # An open connection must not delay the exit.
     os._exit(0)
 
 

@@ -1,6 +1,6 @@
-"""What the kernels of a lab's hosts are set to, from the transports that the scenario gives them.
+"""Kernel settings of a lab's hosts, from the scenario's transports.
 
-Only what Linux can do per namespace, and only where it differs from what Linux does anyway.
+Only settings that Linux has per namespace, and only if they differ from the defaults of Linux.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 _LINUX_NAMES = {"newreno": "reno"}
 _FIELDS = ("congestion", "ecn", "sack", "slow_start_after_idle", "rto_min", "initial_window")
-"""What of a transport a kernel can be set to."""
+"""Fields of a transport that a kernel supports."""
 _LINUX_RTO_MIN = "200 ms"
 _LINUX_WINDOW = 10
 _LISTED = 8
@@ -20,30 +20,30 @@ class Tuning:
     """Settings of one host."""
 
     congestion: str
-    """As Linux calls it."""
+    """Name of the congestion control in Linux."""
     ecn: bool = False
     sack: bool = True
     slow_start_after_idle: bool = False
     rto_min: str | None = None
-    """As ``ip route`` takes it."""
+    """Value for ``ip route``."""
     initial_window: int | None = None
 
     @property
     def sysctls(self) -> dict[str, str]:
-        """Below /proc/sys/net/ipv4."""
+        """The settings below /proc/sys/net/ipv4."""
         return {
             "tcp_ecn": "1" if self.ecn else "2",
             "tcp_sack": str(int(self.sack)),
             "tcp_slow_start_after_idle": str(int(self.slow_start_after_idle)),
-            # What one connection has learnt of the path must not decide the next one.
+            # One connection's knowledge of the path must not affect the next.
             "tcp_no_metrics_save": "1",
         }
 
     @property
     def route_attributes(self) -> list[str]:
-        """For ``ip route``.
+        """The attributes for ``ip route``.
 
-        The congestion control is among them: as a sysctl, Linux lets a namespace have hardly any but the default one.
+        They include the congestion control: the sysctl lets a namespace use hardly any but the default.
         """
         words = ["congctl", self.congestion]
         words += ["rto_min", self.rto_min] if self.rto_min else []
@@ -70,9 +70,9 @@ class Offered:
 def tunings(
     scenario: Mapping[str, Any], hosts: Collection[str], offered: Offered, congestion: str | None = None
 ) -> tuple[dict[str, Tuning], list[str]]:
-    """Each host's settings, and what could not be done as the scenario says it.
+    """Return each host's settings, and the deviations from the scenario.
 
-    ``scenario`` is an effective configuration; ``congestion`` is what every host has to use whatever the scenario says.
+    ``scenario`` is an effective configuration; ``congestion`` overrides the scenario for every host.
     """
     notes: list[str] = []
     wanted = {host: _wanted(host, found, notes) for host, found in _transports(scenario, hosts).items()}
@@ -88,7 +88,7 @@ def tunings(
 
 
 def _transports(scenario: Mapping[str, Any], hosts: Collection[str]) -> dict[str, list[Mapping[str, Any]]]:
-    """The TCP transports of each host, in the order of the groups of flows."""
+    """Return the TCP transports of each host, in the order of the groups of flows."""
     transports = {entry["name"]: entry for entry in scenario.get("transport", []) if entry["kind"] == "tcp"}
     found: dict[str, list[Mapping[str, Any]]] = {host: [] for host in hosts}
     for group in scenario.get("flows", []):
@@ -102,7 +102,7 @@ def _transports(scenario: Mapping[str, Any], hosts: Collection[str]) -> dict[str
 
 
 def _takes_part(group: Mapping[str, Any], hosts: Collection[str]) -> list[str]:
-    """The hosts at both ends of a group's flows: each end is a kernel."""
+    """Return the hosts at both ends of a group's flows: each end is a kernel."""
     named: list[str] = []
     for field in ("sources", "destinations", "hosts", "servers", "clients"):
         named += group.get(field, [])
@@ -112,7 +112,7 @@ def _takes_part(group: Mapping[str, Any], hosts: Collection[str]) -> list[str]:
 
 
 def _matches(host: str, name: str) -> bool:
-    """Is ``host`` the one of this name, or in a range such as "h0..h15"?"""
+    """Does ``name``, which can be a range such as "h0..h15", include ``host``?"""
     first, dots, last = name.partition("..")
     if not dots:
         return host == name
@@ -124,7 +124,7 @@ def _matches(host: str, name: str) -> bool:
 
 
 def _wanted(host: str, transports: list[Mapping[str, Any]], notes: list[str]) -> Mapping[str, Any]:
-    """The transport that the host's kernel is set to: its first."""
+    """Return the transport for the host's kernel: its first."""
     for other in transports[1:]:
         first = transports[0]
         differing = [name for name in _FIELDS if first[name] != other[name]]
@@ -156,7 +156,7 @@ def _told_missing(name: str, hosts: Sequence[str], offered: Offered) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a sentence."""
+    """List names for a sentence."""
     every = list(names)
     more = f" and {len(every) - _LISTED} more" if len(every) > _LISTED else ""
     return ", ".join(every[:_LISTED]) + more

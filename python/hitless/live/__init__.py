@@ -1,6 +1,6 @@
-"""A live run: the fabric of a scenario under the wall clock, with real interfaces where some of its nodes are.
+"""A live run: the fabric of a scenario in real time, with real interfaces for some of its nodes.
 
-The native module's `Live` is reached through this module alone.
+Only this module uses the native module's `Live`.
 """
 
 import json
@@ -27,34 +27,34 @@ link_inner_mtu = _native.link_inner_mtu
 link_outer_mtu = _native.link_outer_mtu
 
 Mode: TypeAlias = Literal["auto", "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic"]
-"""How frames cross to the kernel: by AF_PACKET, by AF_XDP in its best mode or a stated one, or by what works best."""
+"""Path of frames to the kernel: AF_PACKET, AF_XDP in its best mode or a stated one, or whichever works best."""
 
 _NICE = -15
-"""The priority of the thread that forwards, where the process may have it: frames are not to wait for programs."""
+"""Nice value of the forwarding thread if permitted, so that frames do not wait for programs."""
 _REAL_TIME_PRIORITY = 1
-"""The lowest: nothing that the kernel itself does in real time has to wait for it."""
+"""Lowest real-time priority: below the kernel's own real-time threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A moment of a run. ``values`` is the complete object, as crates/live/src/status.rs describes it."""
+    """Status of a run at one moment. ``values`` is the complete object, described in crates/live/src/status.rs."""
 
     values: Mapping[str, Any]
 
     @property
     def misses(self) -> int:
-        """Departures and timers that came later than the slack."""
+        """Departures and timers that were later than the slack."""
         departures = sum(port["departures"]["misses"] for port in self.values["ports"])
         return int(departures + self.values["timers"]["misses"])
 
     @property
     def is_overloaded(self) -> bool:
-        """Was anything missed, overrun or refused, so that this is not the switch of the scenario?"""
+        """Was anything missed, overrun or refused, so that the switch does not behave like the scenario?"""
         return bool(self.values["is_overloaded"])
 
     @property
     def warnings(self) -> list[str]:
-        """What the reader should know."""
+        """Warnings for the reader."""
         return list(self.values["warnings"])
 
     @property
@@ -65,21 +65,21 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class LiveScenario:
-    """A scenario that was found fit for a live run."""
+    """A scenario that passed the check for live runs."""
 
     text: str
-    """As somebody wrote it."""
+    """Text as the user wrote it."""
     file_name: str
     effective: Mapping[str, Any]
-    """With every default spelled out."""
+    """Scenario with every default spelled out."""
     hosts: Sequence[str]
     switches: Sequence[str]
     links: Sequence[Mapping[str, Any]]
-    """``name`` and ``reverse`` in the two directions, ``ends``, ``rate_bps``."""
+    """Links with ``name`` and ``reverse`` for the two directions, ``ends``, and ``rate_bps``."""
 
 
 def check_live(text: str, file_name: str) -> LiveScenario:
-    """Check a scenario for a live run: it needs neither flows nor an end. Raises `RefusedScenario`."""
+    """Check a scenario for a live run: flows and a duration are optional. Raises `RefusedScenario`."""
     with refusals_explained(file_name):
         effective, fabric_json = _native.scenario_check_live(text, file_name)
     fabric = json.loads(fabric_json)
@@ -88,23 +88,23 @@ def check_live(text: str, file_name: str) -> LiveScenario:
 
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
-    """How a run works, beside its scenario."""
+    """Options of a run besides its scenario."""
 
     mode: Mode = "packet"
     slack_us: float = 1_000.0
-    """Later than this is a missed deadline."""
+    """Lateness above which a deadline is missed."""
     busy_poll: bool = False
-    """Never sleep: a processor of its own, and the least jitter."""
+    """Never sleep: occupies a processor for minimum jitter."""
     frames: int = 8_192
-    """How many frames may be in the fabric at once."""
+    """Maximum number of frames in the fabric at once."""
     frame_bytes: int = 2_048
-    """The longest frame, without check sequence."""
+    """Maximum frame size, without check sequence."""
     ring_frames: int = 1_024
-    """What each ring of an interface holds."""
+    """Capacity of each ring of an interface, in frames."""
     record: Path | None = None
-    """Where frames, commands and decisions are kept, for `replay`."""
+    """File for frames, commands and decisions, for `replay`."""
     real_time: bool = False
-    """Forward before all ordinary programs, as far as the kernel allows (SCHED_RR; it leaves them 5 % by default)."""
+    """Forward before all ordinary programs, within the kernel's limits (SCHED_RR; by default it leaves them 5 %)."""
 
 
 DEFAULT_OPTIONS = LiveOptions()
@@ -112,17 +112,17 @@ DEFAULT_OPTIONS = LiveOptions()
 
 @dataclass(frozen=True, slots=True)
 class PortNotice:
-    """News of an interface: it is gone, or it was gone and is used again."""
+    """A change of an interface: it disappeared, or came back and is used again."""
 
     node: str
     interface: str
     is_back: bool
     detail: str
-    """Why it is not used."""
+    """Reason for not using it."""
 
 
 def _hasten(thread: int, *, is_real_time: bool) -> None:
-    """Give a thread the priority of one that forwards. Raises `PermissionError`."""
+    """Raise the priority of a forwarding thread. Raises `PermissionError`."""
     if is_real_time:
         os.sched_setscheduler(thread, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(_REAL_TIME_PRIORITY))
     else:
@@ -137,17 +137,17 @@ class Replay:
     commands: int
     equal_decisions: int
     divergence: str | None
-    """The first decision that differs, and both that were made; None when all are equal."""
+    """The first decision that differs, in both versions; None if all are equal."""
     is_complete: bool
-    """The recording has its end: the process that made it was not killed."""
+    """Is the recording complete? False if its process was killed."""
     summary: Mapping[str, Any]
-    """Of the simulation."""
+    """Summary of the simulation."""
 
 
 def replay(path: Path, other: LiveScenario | None = None) -> Replay:
     """Repeat a recorded run in simulation, and compare decision by decision. Raises `HitlessError`.
 
-    With another scenario its switches get the frames of the run, and what becomes of packets is compared.
+    With another scenario, its switches receive the same frames, and the fate of packets is compared.
     """
     try:
         with faults_explained(str(path), "hitless"):
@@ -158,10 +158,10 @@ def replay(path: Path, other: LiveScenario | None = None) -> Replay:
 
 
 class LiveRun:
-    """One live run. It runs in a thread of its own while `running` is in force; all else is for any thread.
+    """One live run. It has a separate thread while `running` is active; all other methods are thread-safe.
 
-    Interfaces are those of the network namespace of the thread that makes it. Raises `RefusedScenario` for a scenario
-    that cannot be run live, `HitlessError` for interfaces that cannot be opened.
+    It uses the interfaces in the network namespace of the thread that creates it. Raises `RefusedScenario` for a
+    scenario that cannot run live, `HitlessError` for interfaces that cannot be opened.
     """
 
     def __init__(
@@ -186,12 +186,12 @@ class LiveRun:
 
     @property
     def is_running(self) -> bool:
-        """Does it still forward?"""
+        """Is it still forwarding?"""
         return self._thread is not None and self._thread.is_alive()
 
     @contextmanager
     def running(self, *, at_end: Callable[[], None]) -> Iterator[None]:
-        """Run while the block does; ``at_end`` is called, in another thread, when the run has ended."""
+        """Run while the block does; another thread calls ``at_end`` when the run has ended."""
         self._thread = threading.Thread(target=self._run, args=(at_end,), name="live")
         self._thread.start()
         try:
@@ -211,7 +211,7 @@ class LiveRun:
         except _native.ScenarioError as refused:
             self._failure = RefusedScenario(str(refused))
         except _native.SimulationError as failed:
-            self._failure = HitlessError(str(failed), hint="this is a fault of hitless; please report it")
+            self._failure = HitlessError(str(failed), hint="this is a bug in hitless; please report it")
         finally:
             at_end()
 
@@ -225,32 +225,32 @@ class LiveRun:
                 return
 
     def stop(self) -> None:
-        """End the run; returns when it has ended."""
+        """Stop the run, and wait for its end."""
         self._native.stop()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
 
     def status(self) -> Status:
-        """How things are, or were at the end. Raises `HitlessError` when the run does not tell."""
+        """Return the status now, or at the end. Raises `HitlessError` if the run does not answer."""
         try:
             return Status(json.loads(self._native.status()))
         except RuntimeError as silent:
             raise self._failure or HitlessError(str(silent)) from silent
 
     def command(self, text: str) -> None:
-        """Have it do something to a link. Raises `HitlessError` with the reason when it is refused."""
+        """Give a command for a link. Raises `HitlessError` with the reason if it is refused."""
         try:
             self._native.command(text)
         except (ValueError, RuntimeError) as refused:
             raise HitlessError(str(refused)) from refused
 
     def notices(self) -> list[PortNotice]:
-        """What has become of interfaces since the last call."""
+        """Return changes of interfaces since the last call."""
         return [PortNotice(*notice) for notice in self._native.notices()]
 
     def run(self) -> "Run":
-        """What the run has left, as a simulated one does. Raises `HitlessError` when it has not ended well."""
-        # Frames of polars are for the end of a run: whoever asks a lab for its state does not wait for them.
+        """Return the results, in the form of a simulated run. Raises `HitlessError` if it failed."""
+        # Polars is only needed at the end of a run: importing it would delay queries of a lab's status.
         from hitless.outcome.run import Run, Summary  # noqa: PLC0415
         from hitless.outcome.tables import Tables  # noqa: PLC0415
 
@@ -267,7 +267,7 @@ class LiveRun:
         )
 
     def result(self) -> Status:
-        """How things were at the end. Raises the `HitlessError` that ended the run."""
+        """Return the final status. Raises the `HitlessError` that ended the run."""
         if self._failure is not None:
             raise self._failure
         return self.status()

@@ -1,4 +1,4 @@
-"""Interfaces that belong to somebody else: set up for a live run, and given back as they were."""
+"""Borrowed interfaces: prepared for a live run, and restored afterwards."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def opened(name: str) -> NetworkInterface:
-    """An interface that must be there. Raises `HitlessError`."""
+    """Open an interface that must exist. Raises `HitlessError`."""
     try:
         return NetworkInterface(name)
     except OSError as refused:
@@ -21,7 +21,7 @@ def opened(name: str) -> NetworkInterface:
 
 @contextmanager
 def without_offloads(names: list[str], warn: Callable[[str], None]) -> Iterator[None]:
-    """Have interfaces neither merge nor split frames while the block runs. Raises `HitlessError`."""
+    """Switch off merging and splitting of frames in interfaces while the block runs. Raises `HitlessError`."""
     with ExitStack() as given_back:
         for name in names:
             _switch_off(name, given_back, warn)
@@ -36,7 +36,7 @@ def _switch_off(name: str, given_back: ExitStack, warn: Callable[[str], None]) -
         raise HitlessError(str(refused)) from refused
     given_back.callback(_switch_on, interface, name, switched)
     if still_on:
-        warn(f"{name}: its driver does not switch off {', '.join(still_on)}: frames may come merged or unfinished")
+        warn(f"{name}: its driver does not switch off {', '.join(still_on)}: frames may arrive merged or incomplete")
 
 
 def _switch_on(interface: NetworkInterface, name: str, offloads: list[str]) -> None:
@@ -47,7 +47,7 @@ def _switch_on(interface: NetworkInterface, name: str, offloads: list[str]) -> N
 
 
 def tell_changes(live: LiveRun, came_back: Callable[[str], None]) -> None:
-    """Log which interfaces have gone since the last call and which are back; ``came_back`` sets these up as before."""
+    """Log interfaces that disappeared or returned since the last call; ``came_back`` prepares the returned ones."""
     for notice in live.notices():
         if not notice.is_back:
             log.warning("%s, the interface of %s, is gone: %s", notice.interface, notice.node, notice.detail)
@@ -60,12 +60,12 @@ def tell_changes(live: LiveRun, came_back: Callable[[str], None]) -> None:
 
 
 def switch_off_again(name: str) -> None:
-    """Have an interface that was gone neither merge nor split frames. Raises `HitlessError` or `OSError`."""
+    """Switch off merging and splitting of frames in a returned interface. Raises `HitlessError` or `OSError`."""
     opened(name).switch_off_offloads()
 
 
 def slow_links(interfaces: Mapping[str, str], rates_bps: Mapping[str, int]) -> Iterator[str]:
-    """Warnings of interfaces that are slower than the scenario takes them for."""
+    """Return warnings about interfaces that are slower than the scenario assumes."""
     for node, name in interfaces.items():
         speed_bps = _speed_bps(name)
         wanted_bps = rates_bps.get(node, 0)
@@ -77,7 +77,7 @@ def slow_links(interfaces: Mapping[str, str], rates_bps: Mapping[str, int]) -> I
 
 
 def _speed_bps(name: str) -> int | None:
-    """What the driver says; None where it does not."""
+    """Return the speed reported by the driver; None without a report."""
     try:
         megabits = int(Path("/sys/class/net", name, "speed").read_text(encoding="ascii"))
     except (OSError, ValueError):

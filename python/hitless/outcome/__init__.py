@@ -1,10 +1,10 @@
-"""What one run of a scenario says, in the quantities that people ask for.
+"""Results of a run, in the quantities that people ask for.
 
-- ``run``: the run itself: its summary and its tables
-- ``ideal``: how long a message takes in the empty fabric, for slowdowns
+- ``run``: the run with its summary and its tables
+- ``ideal``: ideal completion time of a message in the empty fabric, for slowdowns
 - ``times``: completion times of messages by group and size, and of queries
-- ``losses``: packets lost to hosts, told apart from frames that only mechanisms missed
-- ``mechanisms``: what each mechanism did, in three numbers
-- ``pictures``: how it looks
+- ``losses``: packets lost end to end, without frames that only mechanisms missed
+- ``mechanisms``: the activity of each mechanism in three numbers
+- ``pictures``: pictures of a run
 - ``metrics``: all of it as named numbers, for comparisons
 """

@@ -1,4 +1,4 @@
-"""What a scenario consists of, in a few lines."""
+"""Summary of a scenario in a few lines."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ _NAMES_SHOWN = 6
 
 
 def facts_of(effective: str) -> list[tuple[str, str]]:
-    """What an effective scenario consists of, in a few lines."""
+    """Describe an effective scenario in a few lines."""
     scenario = tomllib.loads(effective)
     found = [
         ("scenario", scenario.get("description", "")),
@@ -40,7 +40,7 @@ def _rate(link: Mapping[str, Any]) -> str:
 
 
 def _mechanism(mechanism: Mapping[str, Any]) -> str:
-    """Its name, and where it works and how, as far as texts say so."""
+    """Return its name, with its place and mode if they are text."""
     places = [str(mechanism[name]) for name in ("link", "links", "switches", "mode") if mechanism.get(name)]
     return f"{mechanism.get('kind', '')}{' (' + ', '.join(places) + ')' if places else ''}"
 

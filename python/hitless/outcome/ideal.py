@@ -1,8 +1,9 @@
-"""How long a message takes in the empty fabric: the lower bound that a slowdown is measured against.
+"""Ideal completion time of a message in the empty fabric: the lower bound that slowdowns are relative to.
 
-The bound is that of a sender which may send all at once: propagation, the time of the whole message on the slowest link
-of the way, the time of its last packet on every other link, and the constant delays of hosts and switches. Handshakes,
-windows and what a host waits for are no part of it, as in the slowdowns of pFabric, Homa and HPCC.
+The bound assumes a sender that can send everything at once. It adds propagation, the serialization of the whole message
+on the slowest link of the path, the serialization of its last packet on every other link, and the constant delays of
+hosts and switches. It leaves out handshakes, windows and waiting in hosts, as do the slowdowns of pFabric, Homa and
+HPCC.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ _Bound: TypeAlias = tuple[float, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class _Hop:
-    """A link of a way."""
+    """A link of a path."""
 
     rate_bps: float
     delay_s: float
@@ -56,7 +57,7 @@ class Ideal:
         self._transport_of = {group["name"]: group["transport"] for group in effective.get("flows", [])}
 
     def of(self, messages: Columns, flows: Columns) -> Numbers:
-        """Picoseconds that each message would take; not a number for one whose flow is not among ``flows``."""
+        """Return the ideal time of each message in picoseconds; NaN for a message without its flow in ``flows``."""
         pairs, of_flows = _pairs(flows)
         bounds = np.array(self._bounds_of(pairs), dtype=np.float64).reshape(-1, 5)
         at, is_known = _places(messages["flow"], flows["flow"])
@@ -72,17 +73,17 @@ class Ideal:
         return found
 
     def _bounds_of(self, pairs: Sequence[_Pair]) -> list[_Bound]:
-        """What `_bound` says of each; the ways from one switch are searched for together."""
+        """Return `_bound` of each pair; pairs from one switch share a path search."""
         unknown = [pair for pair in pairs if pair not in self._bounds]
         for pair in sorted(unknown, key=lambda pair: self._access(pair[0])[0]):
             self._bounds[pair] = self._bound(*pair)
         return [self._bounds[pair] for pair in pairs]
 
     def _bound(self, source: str, destination: str, group: str) -> _Bound:
-        """What the time of any message of a group between two hosts is made of.
+        """Return the parts of the ideal time of any message of a group between two hosts.
 
-        Payload of a packet and its other bytes; seconds that are always the same; seconds a bit on all links, and on
-        the slowest.
+        These are the payload of a packet and its other bytes; constant seconds; seconds per bit summed over all links,
+        and on the slowest link.
         """
         way = self._way(source, destination)
         transport = self._transports[self._transport_of[group]]
@@ -95,7 +96,7 @@ class Ideal:
         )
         phy = seconds_of(switch.get("phy_latency", "0 s"))
         header = bytes_of(transport.get("header_bytes", "0 B"))
-        payload = transport.get("mss", transport.get("mtu"))  # as TCP and RoCE call it
+        payload = transport.get("mss", transport.get("mtu"))  # the name in TCP and in RoCE
         return (
             bytes_of(payload) if payload else bytes_of(transport["frame_bytes"]) - header,
             header + max(hop.overhead_bytes for hop in way),
@@ -105,7 +106,7 @@ class Ideal:
         )
 
     def _way(self, source: str, destination: str) -> list[_Hop]:
-        """A shortest way between two hosts."""
+        """Return a shortest path between two hosts."""
         (first, access), (last, egress) = self._access(source), self._access(destination)
         return [access, *(self._next[a][b] for a, b in self._ways.between(first, last)), egress]
 
@@ -121,7 +122,7 @@ class Ideal:
         return _Hop(float(link["rate_bps"]), seconds_of(spec["delay"]), float(spec.get("overhead_bytes", 0)))
 
     def _spec(self, ends: Sequence[str]) -> Mapping[str, Any]:
-        """What the scenario says of a link."""
+        """Return the scenario's fields of a link."""
         topology = self._scenario["topology"]
         if topology["kind"] == "graph":
             found: Mapping[str, Any] = next(link for link in topology["links"] if set(link["ends"]) == set(ends))
@@ -135,7 +136,7 @@ class Ideal:
 
 
 def _pairs(flows: Columns) -> tuple[list[_Pair], NDArray[np.int64]]:
-    """Each source, destination and group that go together, and of each flow the number of its own."""
+    """Return each distinct source, destination and group, and for each flow the index of its triple."""
     sources, of_source = numbered(flows["source"])
     destinations, of_destination = numbered(flows["destination"])
     groups, of_group = numbered(flows["group"])
@@ -149,7 +150,7 @@ def _pairs(flows: Columns) -> tuple[list[_Pair], NDArray[np.int64]]:
 
 
 def _places(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where each wanted number is among those known, and whether it is there at all."""
+    """Return the index of each wanted number among the known ones, and whether it exists."""
     if known.size == 0:
         return np.zeros(wanted.size, dtype=np.int64), np.zeros(wanted.size, dtype=np.bool_)
     if known.size == 1:
@@ -161,7 +162,7 @@ def _places(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> tuple[NDAr
 
 
 def ideal_of(effective: str) -> Ideal | None:
-    """The empty fabric of a scenario with every default spelled out; None where it has none to speak of."""
+    """Return the empty fabric of an effective scenario; None for a scenario without a topology."""
     return _of(without_seed(effective))
 
 

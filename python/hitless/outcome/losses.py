@@ -1,10 +1,10 @@
-"""Packets that hosts lost, told apart from frames of which nobody but a mechanism knows.
+"""Packets lost end to end, told apart from frames that only mechanisms missed.
 
-A link corrupts whatever crosses it: packets of hosts, but also dummies, copies and control packets of a mechanism, of
-which LinkGuardian sends several for each packet of a link that is not busy. So frames corrupted are no measure of what
-is lost. What is lost to hosts is counted where it can be: by the order checker of a run (``measure.order``) exactly;
-else from the counters of the mechanism at the end of a link that it protects, and of the link itself where nobody
-protects it. Where neither can tell, the number is None, and `Losses.why` says so.
+A link corrupts whatever crosses it: packets of hosts, but also dummies, copies and control packets of mechanisms.
+LinkGuardian sends several of these for each packet on a link with idle time. The number of corrupted frames is
+therefore not a measure of loss. The order checker of a run (``measure.order``) counts end-to-end loss exactly. Without
+it, the count comes from the counters of the mechanism that protects a link, or of the link itself if it is unprotected.
+If neither can tell, the number is None, and `Losses.why` gives the reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from hitless.outcome.tables import columns_of
 
 CORRUPTED, LINK_DOWN = "corrupted on a link", "lost on a link that was down"
 _IN_HOSTS = ("arrived after the end of the flow", "copy of a packet held for order")
-"""What a host received, and had no more use for: nothing is lost by it."""
+"""Received packets that a host could not use: nothing was lost by dropping them."""
 _CARD = "network card full"
 _GUARDS = ("linkguardian", "link-layer-retry", "wharf")
-"""Mechanisms of one link, whose receiving ends count what is lost for good as "packets lost"."""
+"""Mechanisms for one link that count unrecovered packets as "packets lost" at their receiving ends."""
 _SILENT = frozenset(
     {
         "afq",
@@ -35,30 +35,30 @@ _SILENT = frozenset(
         "vertigo",
     }
 )
-"""Mechanisms that put nothing on links but packets of hosts. Of any other, as one of the user's, it is not known."""
+"""Mechanisms that put only packets of hosts on links. Other mechanisms, such as the user's, can do anything."""
 COUNT_THEM = "order = true in [measure] counts them"
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Of one run."""
+    """Losses of a run."""
 
     dropped: Mapping[str, int]
     """Packets of hosts that switches and network cards dropped, by reason."""
     corrupted: int
-    """Frames that links corrupted, whoever's they were."""
+    """Frames that links corrupted, including those from mechanisms."""
     lost_down: int
-    """Frames lost on links that were down, whoever's they were."""
+    """Frames lost on links that were down, including those from mechanisms."""
     recovered: int | None
-    """Of packets that a protected link corrupted, those that its mechanism brought back; None without one."""
+    """Packets that a protected link corrupted and its mechanism recovered; None without such a mechanism."""
     lost_to_hosts: int | None
-    """Packets that hosts sent, and that never arrived in any copy; None where nothing tells."""
+    """Packets from hosts that never arrived in any copy; None if unknown."""
     why: str = ""
-    """Why the last is not known."""
+    """Reason for an unknown `lost_to_hosts`."""
 
 
 def losses_of(run: Run) -> Losses:
-    """What was lost, and to whom."""
+    """Return what was lost, and where."""
     drops = run.summary.drops
     scenario = scenario_of(run.effective)
     elsewhere = (CORRUPTED, LINK_DOWN, *_IN_HOSTS)
@@ -75,7 +75,7 @@ def losses_of(run: Run) -> Losses:
 
 
 def needs_order_checker(scenario: Mapping[str, Any]) -> bool:
-    """Would a run of this scenario without ``measure.order`` not tell what links lost to hosts?"""
+    """Does a run of this scenario need ``measure.order`` to tell what links lost end to end?"""
     kinds = {entry["kind"] for entry in scenario.get("mechanism", [])}
     loses_by_failure = bool(scenario.get("failure")) or any(link.get("schedule") for link in scenario.get("link", []))
     if loses_by_failure and kinds - _SILENT:
@@ -86,7 +86,7 @@ def needs_order_checker(scenario: Mapping[str, Any]) -> bool:
 
 
 def lossy_links(scenario: Mapping[str, Any]) -> list[str]:
-    """Directed links that may corrupt frames."""
+    """Return the directed links that can corrupt frames."""
     found: list[str] = []
     for link in scenario.get("link", []):
         losses = [link.get("loss", {}), *(change.get("loss", {}) for change in link.get("changes", []))]
@@ -96,21 +96,21 @@ def lossy_links(scenario: Mapping[str, Any]) -> list[str]:
 
 
 def both_ways(link: str) -> list[str]:
-    """The two directions of "a<->b", which may have a number behind it."""
+    """Return the two directions of "a<->b", which can end with a number."""
     ends, sign, number = link.partition("#")
     first, second = ends.split("<->")
     return [f"{first}->{second}{sign}{number}", f"{second}->{first}{sign}{number}"]
 
 
 def reverse_of(link: str) -> str:
-    """The other direction of "a->b"."""
+    """Return the other direction of "a->b"."""
     ends, sign, number = link.partition("#")
     first, second = ends.split("->")
     return f"{second}->{first}{sign}{number}"
 
 
 def _cannot_tell(link: str, guarded: Mapping[str, Mapping[str, Any]], kinds: set[str]) -> bool:
-    """Do frames that this link corrupts leave open whose they were?"""
+    """Can frames that this link corrupts belong to either hosts or mechanisms?"""
     if link in guarded:
         changes = ("activation", "fallback", "adaptive")
         return any(guarded[link].get(name) for name in changes)
@@ -118,7 +118,7 @@ def _cannot_tell(link: str, guarded: Mapping[str, Mapping[str, Any]], kinds: set
 
 
 def _lost_on_links(run: Run, scenario: Mapping[str, Any], *, down: int) -> int | str:
-    """Packets of hosts that links lost for good, or why that is not known."""
+    """Return the unrecovered packets of hosts that links lost, or the reason why the number is unknown."""
     kinds = {entry["kind"] for entry in scenario.get("mechanism", [])}
     if down and kinds - _SILENT:
         return "frames of mechanisms were on the links that went down too"
@@ -142,7 +142,7 @@ def _corrupted_by_link(run: Run) -> Iterator[tuple[str, int]]:
 
 
 def _was_ever_on(run: Run, guard: Mapping[str, Any]) -> bool:
-    """Was a mechanism of one link switched on at any time? One that never was has sent nothing."""
+    """Was the mechanism of a link ever switched on? If not, it has sent nothing."""
     activation: Sequence[Mapping[str, Any]] = guard.get("activation") or []
     if not activation:
         return True
@@ -150,14 +150,14 @@ def _was_ever_on(run: Run, guard: Mapping[str, Any]) -> bool:
 
 
 def _recovered(run: Run) -> int | None:
-    """By LinkGuardian and Wharf; Link Layer Retry replays all that follows, and counts no packet of it."""
+    """Sum the counters of LinkGuardian and Wharf; Link Layer Retry lacks one because it replays other packets, too."""
     found = [counter(run, name) for name in ("packets recovered", "frames restored")]
     known = [count for count in found if count is not None]
     return sum(known) if known else None
 
 
 def counter(run: Run, name: str) -> int | None:
-    """The sum of a counter over all mechanisms; None where no mechanism has it."""
+    """Return the sum of a counter over all mechanisms; None if every mechanism lacks it."""
     table = columns_of(run, "mechanisms")
     if not table:
         return None

@@ -1,8 +1,8 @@
-"""What each mechanism did, in three numbers.
+"""The activity of each mechanism in three numbers.
 
-A mechanism counts up to fifty things. These are the three that say most: how much it had to do with, how often it
-acted, and what that cost or missed; of a mechanism that is not here, as one of the user's, the first three that it
-reports. The table ``mechanisms`` of a run has all of them.
+A mechanism counts up to fifty things. The three shown here say how much it saw, how often it acted, and what this cost
+or missed. For an unknown mechanism, such as the user's, they are the first three that it reports. A run's table
+``mechanisms`` has all counters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _DEFLECTING = (
     ("packets detoured", "detours"),
     ("packets given up at their deflection port", "given up"),
 )
-"""A packet may take several detours."""
+"""A packet can take several detours."""
 
 _CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
     "linkguardian": (
@@ -84,19 +84,19 @@ _CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Did:
-    """What a mechanism did, at all switches together."""
+    """Activity of a mechanism, summed over all switches."""
 
     mechanism: str
     counts: Sequence[tuple[str, int]]
-    """In words, and how many."""
+    """Numbers with their names."""
 
     def __str__(self) -> str:
-        """As a line."""
+        """Format as a line."""
         return ", ".join(f"{count:,} {words}" for words, count in self.counts)
 
 
 def did_of(run: Run) -> list[Did]:
-    """Every mechanism, in the order of their reports."""
+    """Return the activity of every mechanism, in the order of their reports."""
     table = run.tables.get("mechanisms")
     if table is None or table.is_empty():
         return []
@@ -110,6 +110,6 @@ def did_of(run: Run) -> list[Did]:
 
 
 def _first(counters: Mapping[str, int]) -> Sequence[tuple[str, str]]:
-    """The first three that a mechanism itself counts, by their own names."""
+    """Return the first three counters of a mechanism, under its own names."""
     own = [name for name in counters if not name.startswith("resources:")]
     return [(name, name) for name in own[:3]]

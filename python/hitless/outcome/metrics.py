@@ -1,4 +1,4 @@
-"""The numbers that people ask of a run, each by its name, as comparisons need them."""
+"""Named metrics of a run, for comparisons."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from hitless.outcome.tables import columns_of
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
 
 Kind: TypeAlias = Literal["ratio", "difference"]
-"""How two values are compared: times and rates by their ratio, counts, which may be zero, by their difference."""
+"""How to compare two values: times and rates by ratio; counts, which can be zero, by difference."""
 
 TABLES = ("messages", "flows", "links", "mechanisms")
-"""What of a run is needed."""
+"""The tables of a run that metrics read."""
 _COUNTED = (
     ("timeouts", "timeouts"),
     ("packets_retransmitted", "packets retransmitted"),
@@ -22,10 +22,10 @@ _COUNTED = (
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What is measured."""
+    """A named value of a run."""
 
     of: str
-    """"web-search, below 100 KB", or "all" for the whole run."""
+    """The scope: "web-search, below 100 KB", or "all" for the whole run."""
     name: str
     unit: str
     kind: Kind
@@ -33,7 +33,7 @@ class Metric:
 
 
 def measured(run: Run) -> dict[Metric, float]:
-    """Every metric that the run has; those of too few values, and those that nothing tells, are left out."""
+    """Return every metric of the run, except those with too few values and those that are unknown."""
     found = {metric: value for times in times_of(run) for metric, value in _of_times(times) if value is not None}
     for group, _, gbps in goodputs_gbps(run):
         found[Metric(group, "goodput", "Gb/s", "ratio", more_is_better=True)] = gbps

@@ -1,4 +1,4 @@
-"""Pictures of one run, and how a notebook shows a run."""
+"""Pictures of a run, and its display in a notebook."""
 
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -18,35 +18,35 @@ from hitless.visible import visible
 
 @dataclass(frozen=True, slots=True)
 class RunPictures:
-    """The pictures that a run can show. What it has not recorded raises `BadInput`."""
+    """The pictures that a run can show. Asking for anything that it did not record raises `BadInput`."""
 
     run: Run
 
     def fct_tail(self, *groups: str) -> Picture:
-        """The share of completion times at or above each, of all groups of flows or of those named."""
+        """Plot the share of completion times at or above each value, for all groups of flows or for the named ones."""
         found = tail(self.run, groups)
         if found is None:
-            hint = "the run has to keep messages, and some of these groups have to be completed"
+            hint = "the run must keep messages, and some of these groups must be completed"
             raise BadInput("there are no completion times to draw", hint=hint)
         return Picture(found)
 
     def queues(self) -> Picture:
-        """Bytes at the ports that ``[[measure.queue]]`` looks at, over time."""
+        """Plot the bytes at the ports that ``[[measure.queue]]`` samples, over time."""
         return self._samples("queues", "[[measure.queue]]")
 
     def throughput(self) -> Picture:
-        """Bytes that arrived over the links that ``[[measure.throughput]]`` looks at, in each of its intervals."""
+        """Plot the bytes that arrived over the links of ``[[measure.throughput]]``, in each of its intervals."""
         return self._samples("throughput", "[[measure.throughput]]")
 
     def _samples(self, table: str, asked_by: str) -> Picture:
         found = samples(self.run, table)
         if found is None:
-            raise BadInput(f"there are no samples of {table} to draw", hint=f"{asked_by} of the scenario asks for them")
+            raise BadInput(f"there are no samples of {table} to draw", hint=f"{asked_by} in the scenario records them")
         return Picture(found)
 
 
 def tail(run: Run, groups: Sequence[str] = ()) -> Plot | None:
-    """The tail of the completion times of each group; None where there are none."""
+    """Plot the tail of the completion times of each group; None without completion times."""
     whole = [times for times in times_of(run) if times.sizes == ALL_SIZES and times.us.size]
     chosen = [times for times in whole if not groups or times.group in groups]
     if not chosen:
@@ -56,11 +56,11 @@ def tail(run: Run, groups: Sequence[str] = ()) -> Plot | None:
 
 
 _DRAWN = 20_000
-"""Points of a curve: more cannot be told apart."""
+"""Maximum points of a curve; more are indistinguishable."""
 
 
 def _tail_of(times: Times) -> Series:
-    """The tail of one group; of very many values some of the points, each where it is, and all of the end."""
+    """Return the tail of a group; very long tails are thinned but for the end, and every point keeps its place."""
     if times.us.size <= _DRAWN:
         return tail_series(_name(times), times.us.tolist())
     values = np.sort(times.us)
@@ -81,7 +81,7 @@ _SAMPLED = {
 
 
 def samples(run: Run, table: str) -> Plot | None:
-    """What samplers saw over time, one curve for each place they looked at; None where they saw nothing."""
+    """Plot samples over time, one curve for each sampled place; None without samples."""
     subject, title, unit, scale = _SAMPLED[table]
     if table not in run.tables or run.table(table).is_empty():
         return None
@@ -94,13 +94,13 @@ def samples(run: Run, table: str) -> Plot | None:
 
 
 def run_as_html(run: Run) -> str:
-    """A small table, and the tail of its completion times where it has any."""
+    """Return a small table, and the tail of the completion times if there are any."""
     plot = tail(run)
     return _table(_facts(run)) + (Picture(plot).svg if plot else "")
 
 
 def scenario_as_html(name: str, effective: str) -> str:
-    """What a scenario consists of, in a few lines."""
+    """Return a description of a scenario in a few lines."""
     return _table([("name", name), *facts_of(effective)])
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves: its summary, and tables as data frames. A column's unit ends its name."""
+"""A finished run: its summary, and tables as data frames. A column's name ends with its unit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ _PS_PER_US = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run says of itself as a whole.
+    """The summary of a run.
 
-    ``values`` is the complete object as the simulator wrote it; the properties name what every run has.
+    ``values`` is the complete object as the simulator wrote it; the properties name the values that every run has.
     """
 
     values: Mapping[str, Any]
@@ -30,16 +30,16 @@ class Summary:
 
     @property
     def warnings(self) -> list[str]:
-        """What to check before trusting the results, such as a mechanism that never acted."""
+        """Things to check before trusting the results, such as a mechanism that never acted."""
         return list(self.values.get("warnings", []))
 
     @property
     def incomplete(self) -> str:
-        """Why the run is not complete, in words; "" for one that came to its end."""
+        """Why the run is incomplete, in words; "" for a complete run."""
         return str(self.values.get("incomplete", ""))
 
     def __getitem__(self, path: str) -> Any:
-        """The value at a dotted path: ``summary["flows.completed"]``."""
+        """Return the value at a dotted path: ``summary["flows.completed"]``."""
         value: Any = self.values
         for name in path.split("."):
             value = value[name]
@@ -48,60 +48,59 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Finished work. A column's unit ends its name; times that end with ``_ps`` are integer picoseconds.
+    """A finished run. A column's name ends with its unit; times with ``_ps`` are integer picoseconds.
 
-    `flows`, `messages`, `queues` and `mechanisms` are the tables asked for most; `table` has every one. A frame of
-    polars becomes another library's by its own ``to_pandas()`` or ``to_arrow()``, with ``hitless[pandas]`` installed.
+    `flows`, `messages`, `queues` and `mechanisms` are the common tables; `table` returns any. ``to_pandas()`` and
+    ``to_arrow()`` of polars convert a frame, with ``hitless[pandas]`` installed.
     """
 
     effective: str
-    """What was run as TOML, with every default spelled out."""
+    """The scenario that ran, as TOML with every default spelled out."""
     summary: Summary
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     wall_s: float = 0.0
 
     def table(self, name: str) -> pl.DataFrame:
-        """The table ``name``, which the run must have been asked to keep. Raises `KeyError`."""
+        """Return the table ``name``. Raises `KeyError` if the run did not keep it."""
         if name not in self.tables:
             known = ", ".join(sorted(self.tables)) or "none"
             raise KeyError(f"the run has no table {name!r}; it has: {known}")
         return self.tables[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """The table ``name`` for a query of polars: of one on disk no more is read than the query needs."""
+        """Return the table ``name`` as a lazy frame of polars: a query reads only the data that it needs from disk."""
         scan = getattr(self.tables, "scan", None)
         table: pl.LazyFrame = self.table(name).lazy() if scan is None or name not in self.tables else scan(name)
         return table
 
     @property
     def flows(self) -> pl.DataFrame:
-        """A row for each flow: hosts, bytes, packets, what was lost, how it ended.
+        """A row for each flow: hosts, bytes, packets, losses, and how it ended.
 
-        ``flow`` is its number in this run, in the order of starts. ``group`` and ``position`` name it in every run of
-        the scenario, whatever else starts when: compare runs by them.
+        ``flow`` is its number in this run, in the order of starts. ``group`` and ``position`` identify the flow in
+        every run of the scenario, whenever other flows start: use them to compare runs.
 
-        ``fct_us`` is its completion time in microseconds, from its start to its end; null for one that was not
-        completed.
+        ``fct_us`` is its completion time in microseconds, from its start to its end; null for an incomplete flow.
         """
         return _with_completion_time(self.table("flows"), "finished_ps", pl.col("outcome") == "completed")
 
     @property
     def messages(self) -> pl.DataFrame:
-        """A row for each message of a flow: bytes and moments.
+        """A row for each message of a flow: bytes and times.
 
-        ``fct_us`` is its completion time in microseconds, from its start to the delivery of its last byte; null for one
-        that was under way at the end.
+        ``fct_us`` is its completion time in microseconds, from its start to the delivery of its last byte; null for a
+        message still in flight at the end.
         """
         return _with_completion_time(self.table("messages"), "delivered_ps", pl.col("delivered_ps") >= 0)
 
     @property
     def queues(self) -> pl.DataFrame:
-        """The samples that ``[[measure.queue]]`` of the scenario asked for: port, ``time_ps``, ``value_bytes``."""
+        """Samples of ``[[measure.queue]]`` in the scenario: port, ``time_ps``, ``value_bytes``."""
         return self.table("queues")
 
     @property
     def mechanisms(self) -> pl.DataFrame:
-        """What each mechanism counted, at each switch: switch, mechanism, scope, counter, value."""
+        """Counters of each mechanism at each switch: switch, mechanism, scope, counter, value."""
         return self.table("mechanisms")
 
     @property
@@ -112,30 +111,30 @@ class Run:
         return RunPictures(self)
 
     def completed_messages(self) -> pl.DataFrame:
-        """The rows of ``messages`` that were delivered and acknowledged: not those that were under way at the end."""
+        """Return the rows of ``messages`` that were delivered and acknowledged, without those in flight at the end."""
         return self.table("messages").filter((pl.col("delivered_ps") >= 0) & (pl.col("acknowledged_ps") >= 0))
 
     def _repr_html_(self) -> str:
-        """A small table and a picture, as a notebook shows it."""
+        """Return a small table and a picture for a notebook."""
         from hitless.outcome.pictures import run_as_html  # noqa: PLC0415 - as above
 
         return run_as_html(self)
 
 
 class RunStopped(HitlessError):
-    """A run that ended before its end, and has results all the same: those of a shorter run."""
+    """A run that stopped early. Its results are the same as those from a shorter run."""
 
     def __init__(self, run: Run, *, where: str = "", hint: str = "") -> None:
         super().__init__(run.summary.incomplete, where=where, hint=hint)
         self.run = run
-        """What there is: its summary says why it is incomplete."""
+        """The partial run; its summary says why it is incomplete."""
 
     def __reduce__(self) -> tuple[type["RunStopped"], tuple[Run], dict[str, object]]:
         return RunStopped, (self.run,), self.__dict__
 
     @property
     def was_interrupted(self) -> bool:
-        """Did somebody ask for it? Otherwise it took too much memory."""
+        """Did somebody interrupt it? Otherwise it ran out of memory."""
         return self.run.summary.values.get("ended_by") == "interrupted"
 
 

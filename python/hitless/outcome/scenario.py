@@ -1,4 +1,4 @@
-"""The scenario of a run, read from its effective text: once for all of its seeds."""
+"""The scenario of a run, read from its effective text; parsed once for all seeds."""
 
 import re
 import tomllib
@@ -10,12 +10,12 @@ _SEED = re.compile(r"^seed = \d+\n", re.MULTILINE)
 
 
 def without_seed(effective: str) -> str:
-    """The text without the scenario's seed, which stands before all tables: runs that differ in it alone share it."""
+    """Return the text without the scenario's seed, which comes before all tables. All seeds share this text."""
     return _SEED.sub("", effective, count=1)
 
 
 def scenario_of(effective: str) -> Mapping[str, Any]:
-    """What a run was of, but for its seed."""
+    """Return the parsed scenario of a run, without its seed."""
     return _read(without_seed(effective))
 
 

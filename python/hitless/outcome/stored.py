@@ -1,8 +1,8 @@
-"""Tables of a run that are written to a folder while it goes on.
+"""Tables of a run that are written to a folder during the run.
 
-A run hands over rows of ``flows`` and ``messages`` as soon as nothing will change them. They are written in parts,
-which become one file at the end: no more of a table is in memory than a part of it. Rows for which there is no room
-stay in memory, so that a full disk costs the files of a run and not its numbers.
+A run hands over rows of ``flows`` and ``messages`` as soon as they are final. They are written in parts, which become
+one file at the end, so memory holds only one part of a table. If the disk is full, further rows stay in memory, so that
+the run loses its files but not its numbers.
 """
 
 import errno
@@ -14,7 +14,7 @@ from hitless.outcome.tables import Columns, columns_of_frame, frame_of, write_fr
 
 _PARTS = ".parts"
 READ_BACK_MAX_BYTES = 256 << 20
-"""Rows on a full disk are read into memory unless their files are larger than this."""
+"""Limit of the file size for reading rows on a full disk back into memory."""
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -29,7 +29,7 @@ class RowFiles:
         self.refused: OSError | None = None
         """Reason why rows are kept in memory; otherwise None."""
         for left in (folder / _PARTS).glob("*.parquet"):
-            left.unlink()  # of a run that was killed
+            left.unlink()  # left by a killed run
 
     def take(self, name: str, columns: Columns) -> None:
         """Write the next rows of a table, or keep them if the disk is full. Raises `OSError` for other reasons."""
@@ -47,7 +47,7 @@ class RowFiles:
         self._kept.setdefault(name, []).append(frame)
 
     def finish(self) -> tuple[dict[str, Path], dict[str, Columns]]:
-        """Make one file of each table's parts; the paths by table, or else the tables in memory. Raises `OSError`."""
+        """Join each table's parts into one file. Return the paths by table, or tables in memory. Raises `OSError`."""
         if self.refused is None:
             try:
                 return self._joined(), {}
@@ -61,7 +61,7 @@ class RowFiles:
         self.refused = refused
 
     def _joined(self) -> dict[str, Path]:
-        """A few rows at a time."""
+        """Join the parts a few rows at a time."""
         paths: dict[str, Path] = {}
         try:
             for name, parts in self._parts.items():
@@ -86,7 +86,7 @@ class RowFiles:
         return tables
 
     def discard(self) -> None:
-        """Take the parts away."""
+        """Delete the parts."""
         for path in [path for parts in self._parts.values() for path in parts]:
             path.unlink(missing_ok=True)
         self._parts.clear()

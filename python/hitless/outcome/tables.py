@@ -1,6 +1,6 @@
-"""Tables of a run as the simulator hands them over: arrays of numpy, which become a frame when one is asked for.
+"""Tables of a run as numpy arrays from the simulator; each becomes a frame when first requested.
 
-Of a short run, to make all frames takes longer than what is computed from them.
+For a short run, building all frames would take longer than the calculations with them.
 """
 
 import errno
@@ -19,16 +19,16 @@ from hitless.outcome.run import Run
 from hitless.whole_file import whole
 
 Columns = Mapping[str, Any]
-"""Arrays of numbers and lists of text, by name."""
+"""Arrays of numbers and lists of text, by column name."""
 
 
 class Tables(Mapping[str, pl.DataFrame]):
-    """Frames by name, each made when it is first asked for; those of files are read each time, and not kept."""
+    """Frames by name, each made when first requested; tables in files are read every time, and not cached."""
 
     __slots__ = ("_columns", "_frames", "_paths")
 
     def __init__(self, columns: Mapping[str, Columns], paths: Mapping[str, Path] | None = None) -> None:
-        """``paths`` are of tables that are files, in place of those in memory."""
+        """``paths`` are files of tables; they take precedence over tables in memory."""
         self._columns = columns
         self._paths = dict(paths or {})
         self._frames: dict[str, pl.DataFrame] = {}
@@ -54,20 +54,20 @@ class Tables(Mapping[str, pl.DataFrame]):
         return dict, (dict(self),)
 
     def columns(self, name: str) -> Columns:
-        """A table without a frame; the columns of a file are read one by one. Raises `KeyError`."""
+        """Return a table without making a frame; the columns of a file are read one by one. Raises `KeyError`."""
         return _FileColumns(self._paths[name]) if name in self._paths else self._columns[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A table of which no more is read than a query needs. Raises `KeyError`."""
+        """Return a lazy table; a query reads only the part that it needs. Raises `KeyError`."""
         return pl.scan_parquet(self._paths[name]) if name in self._paths else self[name].lazy()
 
     def path(self, name: str) -> Path | None:
-        """The file of a table that is one; None: it is in memory."""
+        """Return the file of a table; None if it is in memory."""
         return self._paths.get(name)
 
 
 class _FileColumns(Mapping[str, Any]):
-    """The columns of a file: arrays of numbers, and names as a series of categories, which takes 4 bytes a row."""
+    """Columns of a file: arrays of numbers, and names as a categorical series at 4 bytes per row."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -90,7 +90,7 @@ class _FileColumns(Mapping[str, Any]):
 
 
 def frame_of(columns: Columns) -> pl.DataFrame:
-    """A table that shares the simulator's memory; a column of names has that type where it is empty, too."""
+    """Return a frame that shares the simulator's memory; a column of names keeps this type even if it is empty."""
     types = {name: pl.String if isinstance(values, list) else None for name, values in columns.items()}
     return pl.DataFrame([pl.Series(name, values, dtype=types[name]) for name, values in columns.items()])
 
@@ -106,7 +106,7 @@ def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path) -> None:
 
 @contextmanager
 def system_errors(path: Path) -> Iterator[None]:
-    """Raise as `OSError` what the system refuses while ``path`` is written: polars has other errors for it."""
+    """Raise `OSError` if the system refuses to write ``path``: polars raises other errors."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as failed:
@@ -134,7 +134,7 @@ def columns_of(run: Run, name: str) -> Columns:
 
 
 def columns_of_frame(frame: pl.DataFrame) -> Columns:
-    """The columns of a frame, as the simulator hands them over."""
+    """Return the columns of a frame, in the simulator's format."""
     return {column.name: _values(column) for column in frame.get_columns()}
 
 
@@ -143,13 +143,13 @@ def _values(column: pl.Series) -> NDArray[Any] | list[Any]:
 
 
 def rows_of(columns: Columns) -> int:
-    """How many rows a table has."""
+    """Return the number of rows of a table."""
     of_file: int | None = getattr(columns, "rows", None)
     return len(next(iter(columns.values()), ())) if of_file is None else of_file
 
 
 def groups_of(names: list[str] | pl.Series) -> Iterator[tuple[str, NDArray[np.bool_] | None]]:
-    """Each name with the rows where it stands, None for all of them, in the order of the first of each."""
+    """Return each name with the rows that contain it, or None for all rows, in order of first appearance."""
     # Counting equal words is much quicker than numbering them.
     if isinstance(names, list) and names and names.count(names[0]) == len(names):
         yield names[0], None
@@ -159,7 +159,7 @@ def groups_of(names: list[str] | pl.Series) -> Iterator[tuple[str, NDArray[np.bo
 
 
 def numbered(names: list[str] | pl.Series) -> tuple[list[str], NDArray[np.int64]]:
-    """The names in the order of the first of each, and of each row the number of its own."""
+    """Return the names in order of first appearance, and for each row the index of its name."""
     if isinstance(names, pl.Series):
         first = names.unique(maintain_order=True)
         codes = first.to_physical().to_numpy()

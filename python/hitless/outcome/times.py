@@ -1,7 +1,7 @@
-"""How long messages and queries took, in one run.
+"""Completion times of messages and queries in one run.
 
-A message lasts from its start to the delivery of its last byte. Those that had not ended when the run did are counted
-and belong to no percentile: no number is made up for them.
+A message lasts from its start to the delivery of its last byte. Messages still in flight at the end of the run are
+counted, but excluded from percentiles: no time is made up for them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ PERCENTILES = (50.0, 99.0, 99.9)
 _PS_PER_US = 1e6
 _SHORT_BYTES = 100_000
 _LONG_BYTES = 1_000_000
-"""Where the papers' figures of web-search flows are cut most often."""
+"""Size boundary that the papers' figures of web-search flows use most often."""
 ALL_SIZES = "all sizes"
 _CLASSES = (
     ("below 100 KB", 0, _SHORT_BYTES),
@@ -33,31 +33,31 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Messages, or queries, of one group and one class of sizes."""
+    """Messages, or queries, of one group and one size class."""
 
     group: str
     sizes: str
     """`ALL_SIZES`, or a class such as "below 100 KB"."""
     what: str
-    """What is counted: "messages" or "queries"."""
+    """Kind of items: "messages" or "queries"."""
     us: Numbers
-    """Microseconds of those that were completed."""
+    """Completion times in microseconds."""
     slowdowns: Numbers
-    """The same over their times in the empty fabric; empty where that is not known."""
+    """Completion times divided by the ideal times in the empty fabric; empty if those are unknown."""
     unfinished: int
-    """How many had begun, and had not ended when the run did."""
+    """Number of items that started but had not ended when the run did."""
 
     def percentiles_us(self) -> list[float | None]:
-        """All of `PERCENTILES`, in one pass; None where there are too few for it."""
+        """Return all of `PERCENTILES`, in one pass; None for a percentile with too few values."""
         return _percentiles(self.us, PERCENTILES)
 
     def slowdowns_at(self, percents: Sequence[float]) -> list[float | None]:
-        """Some percentiles of slowdowns, in one pass; None where there are too few for it."""
+        """Return percentiles of slowdowns, in one pass; None for a percentile with too few values."""
         return _percentiles(self.slowdowns, percents)
 
     @property
     def mean_us(self) -> float | None:
-        """Their mean; None where none was completed."""
+        """The mean; None if nothing was completed."""
         return float(self.us.mean()) if self.us.size else None
 
 
@@ -68,7 +68,7 @@ def _percentiles(values: Numbers, percents: Sequence[float]) -> list[float | Non
 
 
 def times_of(run: Run) -> list[Times]:
-    """Every group: all sizes together first, then by class where there are several, and its queries last."""
+    """Yield every group: all sizes together first, then each class if there are several, and queries last."""
     columns = columns_of(run, "messages")
     if not rows_of(columns):
         return []
@@ -94,7 +94,7 @@ class _Messages:
 
     @classmethod
     def of(cls, run: Run, columns: Columns) -> "_Messages":
-        """The messages of a run."""
+        """Read the messages of a run."""
         ideal = ideal_of(run.effective) if "flows" in run.tables else None
         return cls(
             columns["started_ps"],
@@ -105,7 +105,7 @@ class _Messages:
         )
 
     def only(self, chosen: NDArray[np.bool_] | None) -> "_Messages":
-        """Some of them; all for None."""
+        """Select some messages; None selects all."""
         if chosen is None:
             return self
         return _Messages(
@@ -123,7 +123,7 @@ class _Messages:
 
     @property
     def taken_ps(self) -> Numbers:
-        """How long they took; of no meaning for those that were not completed."""
+        """The completion times; meaningless for incomplete messages."""
         return (self.delivered_ps - self.started_ps).astype(np.float64)
 
 
@@ -144,7 +144,7 @@ def _of_group(group: str, messages: _Messages) -> Iterator[Times]:
 
 
 def _queries(group: str, messages: _Messages, query: NDArray[np.uint64]) -> Times:
-    """A query lasts from its start until the last of its answers is there."""
+    """Return the times of queries; a query lasts from its start until its last answer arrives."""
     columns = {
         "query": query,
         "is_done": messages.is_done,
@@ -162,7 +162,7 @@ def _queries(group: str, messages: _Messages, query: NDArray[np.uint64]) -> Time
 
 
 def goodputs_gbps(run: Run) -> Sequence[tuple[str, int, float]]:
-    """Of each group of flows its name, its flows, and payload delivered a second while the run lasted."""
+    """Yield the name, the number of flows, and the payload delivered per second of the run, for each group of flows."""
     simulated_s = float(run.summary.values.get("simulated_s", 0.0))
     flows = columns_of(run, "flows")
     if not rows_of(flows) or simulated_s <= 0.0:

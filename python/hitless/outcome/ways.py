@@ -1,4 +1,4 @@
-"""Shortest ways through a fabric, by number of links: thousands of searches through thousands of switches."""
+"""Shortest paths by number of links: fast enough for thousands of searches in thousands of switches."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,10 +9,10 @@ _Numbers = NDArray[np.int64]
 
 
 class Ways:
-    """The nodes of a graph and the edges between them, each in one direction."""
+    """The nodes of a graph and the directed edges between them."""
 
     def __init__(self, next_to: Mapping[str, Iterable[str]]) -> None:
-        """``next_to`` has the neighbours of every node. Of ways of one length that by the first of them is taken."""
+        """``next_to`` has the neighbours of every node. Among paths of equal length, earlier neighbours win."""
         self._names = list(next_to)
         self._number = {name: number for number, name in enumerate(self._names)}
         neighbours = [[self._number[other] for other in others] for others in next_to.values()]
@@ -23,9 +23,9 @@ class Ways:
         self._found: tuple[int, _Numbers] | None = None
 
     def between(self, start: str, end: str) -> list[tuple[str, str]]:
-        """The edges of a shortest way, each by its ends; KeyError where there is none.
+        """Return the edges of a shortest path as pairs of nodes. Raises `KeyError` if the nodes are not connected.
 
-        The ways from one start are searched for together, and those of the last one are kept.
+        One search finds the paths from a start to all nodes; the last search is cached.
         """
         first, node = self._number[start], self._number[end]
         if self._found is None or self._found[0] != first:
@@ -41,10 +41,9 @@ class Ways:
         return way[::-1]
 
     def _search(self, start: int) -> _Numbers:
-        """The last edge of a shortest way to each node; -1 where there is none, and at the start.
+        """Return the last edge of a shortest path to each node; -1 for the start and for unreachable nodes.
 
-        All nodes that are as many edges away are found in one step, in the order in which a queue of them would find
-        them.
+        One step finds all nodes at the same distance, in the order of a breadth-first search with a queue.
         """
         edge_into = np.full(len(self._names), -1, dtype=np.int64)
         is_known = np.zeros(len(self._names), dtype=np.bool_)
@@ -53,7 +52,7 @@ class Ways:
         while nodes.size:
             edges = self._edges_from(nodes)
             edges = edges[~is_known[self._to[edges]]]
-            # Of several edges into a node the first is to stay: the last one that is written.
+            # The first of several edges into a node must win, so it is written last.
             edge_into[self._to[edges[::-1]]] = edges[::-1]
             edges = edges[edge_into[self._to[edges]] == edges]
             nodes = self._to[edges]

@@ -1,8 +1,8 @@
 """Mechanisms as Python classes, for prototypes: the hooks of the Rust ones, with the same names.
 
-- ``mechanism`` the class to derive from, and what it asks for
+- ``mechanism`` the base class and its needs
 - ``settings``  the schema of a scenario from a dataclass
-- ``kinds``     which classes scenarios of this process may name, and the files that they are read from
+- ``kinds``     the classes that scenarios of this process can name, and their files
 
 See docs/how-to/mechanism-in-python.md.
 """

@@ -1,4 +1,4 @@
-"""Which classes scenarios of this process may name, and the files that they are read from."""
+"""The classes that scenarios of this process can name, and their files."""
 
 import hashlib
 import importlib.util
@@ -21,13 +21,13 @@ from hitless.whole_file import read_bytes
 MechanismClass: TypeAlias = type[Mechanism[Any]]
 
 _registered: dict[str, MechanismClass] = {}
-"""By kind."""
+"""Classes by kind."""
 
 
 def register(mechanisms: Iterable[MechanismClass]) -> None:
-    """Let scenarios name these classes from now on. Raises `BadInput` with the reason when one cannot be.
+    """Let scenarios of this process name these classes. Raises `BadInput` with the reason for an invalid class.
 
-    A class that is defined again, as a cell of a notebook does that is run again, takes the place of the earlier one.
+    A class that is defined again, such as by running a cell of a notebook twice, replaces the earlier one.
     """
     for mechanism in mechanisms:
         known = _registered.get(mechanism.kind)
@@ -37,27 +37,27 @@ def register(mechanisms: Iterable[MechanismClass]) -> None:
 
 
 def load(files: Sequence[Path]) -> None:
-    """Register the classes of Python files. Raises `BadInput` for a file that has none or cannot be run."""
+    """Register the classes in Python files. Raises `BadInput` for a file without any, or one that fails to run."""
     for file in files:
         register(_classes_of(file))
 
 
 def named_in(scenario: Mapping[str, Any]) -> list[str]:
-    """The kinds of a scenario's mechanisms that are classes of Python."""
+    """Return the kinds of a scenario's mechanisms that are Python classes."""
     entries = scenario.get("mechanism")
     named = [entry.get("kind") for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
     return sorted({kind for kind in named if kind in _registered})
 
 
 def identity(kinds: Collection[str]) -> str:
-    """What tells these classes from those of another run: kinds, and digests of their files. Empty without any."""
-    # Of a class of a notebook nobody can tell whether it is the same.
+    """Return kinds and digests of the files of these classes, which identify them across runs; empty without any."""
+    # A class in a notebook cannot be identified.
     used = [each for each in loaded() if each["kind"] in kinds]
     return "".join(f"# {each['kind']} {each['sha256'] or time.time_ns()}\n" for each in used)
 
 
 def loaded() -> list[dict[str, str | None]]:
-    """The kind of each class, the file that it is from, and the digest of that; None for a class without a file."""
+    """Return the kind of each class with its file and the file's digest, which is None for a class without a file."""
     return [{"kind": kind, **_origin(mechanism)} for kind, mechanism in sorted(_registered.items())]
 
 
@@ -94,18 +94,18 @@ def _register(mechanism: MechanismClass, *, replaces: bool) -> None:
         defined = mechanism.hooks_defined()
         _native.register_mechanism(json.dumps(profile), calls.check, calls.build, defined, replaces)
     except (TypeError, ValueError) as refused:
-        raise BadInput(f"{name} cannot be a mechanism: {refused}") from refused
+        raise BadInput(f"{name} is not a valid mechanism: {refused}") from refused
 
 
 class _Calls:
-    """What the simulator asks of a class."""
+    """Calls from the simulator into a class."""
 
     def __init__(self, mechanism: MechanismClass, settings: type[Any]) -> None:
         self._mechanism = mechanism
         self._settings = settings
 
     def check(self, values: str) -> str | None:
-        """What is wrong with settings by their own ``__post_init__``."""
+        """Return the errors in settings found by their own ``__post_init__``."""
         try:
             made_of(self._settings, json.loads(values))
         except ValueError as refused:
@@ -113,7 +113,7 @@ class _Calls:
         return None
 
     def build(self, values: str, switch: str, ports: Sequence[int], seed: int) -> Mechanism[Any]:
-        """The mechanism of one switch."""
+        """Build the mechanism of one switch."""
         made = self._mechanism.__new__(self._mechanism)
         made.settings = made_of(self._settings, json.loads(values))
         made.switch, made.ports, made.random = switch, tuple(ports), random.Random(seed)  # noqa: S311 - no secret
@@ -122,9 +122,9 @@ class _Calls:
 
 
 def _classes_of(file: Path) -> list[MechanismClass]:
-    """The mechanisms that a file defines, in its order."""
+    """Return the mechanisms that a file defines, in its order."""
     try:
-        read_bytes(file)  # the import waits for what never ends
+        read_bytes(file)  # the import waits for an endless input
         module = _imported(file.absolute())
     except OSError as refused:
         raise BadInput(f"cannot read the mechanism: {refused.strerror}", where=str(file)) from refused
@@ -140,11 +140,11 @@ def _classes_of(file: Path) -> list[MechanismClass]:
 
 
 def _imported(file: Path) -> ModuleType:
-    """The file as a module whose name is its path."""
+    """Import the file as a module named by its path."""
     name = str(file)
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise BadInput("a file of a mechanism is called NAME.py", where=name)
+        raise BadInput("a mechanism's file must be named NAME.py", where=name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -152,7 +152,7 @@ def _imported(file: Path) -> ModuleType:
 
 
 def _place(file: Path, fault: BaseException) -> str:
-    """The file, with the line in it at which something was raised."""
+    """Return the file with the line of an exception."""
     if isinstance(fault, SyntaxError):
         return f"{file}, line {fault.lineno}"
     lines: list[int] = []

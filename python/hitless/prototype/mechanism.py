@@ -1,8 +1,8 @@
-"""The class that a mechanism in Python derives from, and what it asks of its switch.
+"""The base class of mechanisms in Python, and its interface to the switch.
 
-Every hook gets a `Context` with the time, the packet and what may be asked of the switch. What a hook changes and asks
-for happens when it has returned, in the order in which it asked. No hook reads a clock, a file, or any randomness but
-``self.random``: then the same seed gives the same run.
+Every hook gets a `Context` with the time, the packet and the state of the switch. Changes and requests of a hook take
+effect after it returns, in order. A hook must not read a clock, a file, or any randomness but ``self.random``: this
+makes the same seed give the same run.
 """
 
 import random
@@ -25,7 +25,7 @@ Stage: TypeAlias = Literal[
     "port-choice",
     "queue-choice",
 ]
-"""A place in the order in which the hooks of a switch run: the role that the mechanism has."""
+"""Role of a mechanism, which determines its place in the order of a switch's hooks."""
 
 Claim: TypeAlias = Literal[
     "owns-link",
@@ -44,7 +44,7 @@ Claim: TypeAlias = Literal[
     "sends-copies-late",
     "redirects-at-egress",
 ]
-"""What a mechanism does at its ports that does not go with what others do."""
+"""Action of a mechanism at its ports that conflicts with other mechanisms."""
 
 Counters: TypeAlias = Mapping[str, int | Mapping[str, int]]
 """Values by counter, or by scope, such as "port 3", and counter."""
@@ -66,7 +66,7 @@ class HookSet(IntFlag):
     QUEUE_EMPTY = 32
     """`Event.QueueEmpty` of `Mechanism.on`."""
     TM_DROP = 64
-    """`Mechanism.on_tm_drop` for packets that nobody owns."""
+    """`Mechanism.on_tm_drop` for packets without an owner."""
 
 
 _SUBSCRIBED = {
@@ -76,15 +76,15 @@ _SUBSCRIBED = {
     "tx": HookSet.TX,
     "on_tm_drop": HookSet.TM_DROP,
 }
-"""What a mechanism subscribes to at its ports when it does not say."""
+"""Default hooks of a mechanism at its ports."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueConfig:
-    """A queue that a mechanism asks for."""
+    """A queue that a mechanism requests."""
 
     priority: int = 100
-    """A higher level is served first; 100 is that of normal traffic."""
+    """Priority level; higher levels are served first, and normal traffic has 100."""
     quantum_bytes: int = 1_518
     """Bytes per round among the queues of the same level."""
     limit_bytes: int | None = None
@@ -93,34 +93,34 @@ class QueueConfig:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a mechanism needs of the ports of its switch."""
+    """The needs of a mechanism at the ports of its switch."""
 
     hooks: Sequence[tuple[int, HookSet]] = ()
-    """Hooks per port; those that the class does not define are left out."""
+    """Hooks per port; those that the class does not define are ignored."""
     queues: Sequence[tuple[int, QueueConfig]] = ()
-    """Queues besides those of the port. They are numbered in the order in which they are asked for."""
+    """Queues in addition to the port's own. They are numbered in the order of the requests."""
     depths: Sequence[tuple[int, int]] = ()
-    """Queues, each as (port, queue), whose depths every hook may see: they are read before each call."""
+    """Queues, each as (port, queue), with depths for every hook to read; they are updated before each call."""
 
 
 S = TypeVar("S")
 
 
 class Mechanism(Generic[S]):
-    """A mechanism on one switch, with settings of the dataclass ``S``.
+    """A mechanism on one switch, with settings in the dataclass ``S``.
 
-    ``__init__`` takes nothing but ``self``: `settings`, `switch`, `ports` and `random` are there already. A hook that a
-    class does not define is never called.
+    ``__init__`` takes only ``self``: `settings`, `switch`, `ports` and `random` exist already. A hook that a class does
+    not define is never called.
     """
 
     settings: S
-    """What the entry of the scenario says."""
+    """Settings from the entry in the scenario."""
     switch: str
-    """The name of the switch."""
+    """Name of the switch."""
     ports: Sequence[int]
-    """The numbers of the ports that the entry names there."""
+    """Numbers of the ports that the entry names on this switch."""
     random: random.Random
-    """The only randomness that a mechanism may use: its own stream of the run's seed."""
+    """The only permitted source of randomness: the mechanism's own stream of the run's seed."""
 
     kind: ClassVar[str]
     title: ClassVar[str]
@@ -141,10 +141,11 @@ class Mechanism(Generic[S]):
         queues: int = 0,
         marks: bool = False,
     ) -> None:
-        """What the scenario has to know: the value of ``kind``, and what messages call it.
+        """Declare the mechanism to the scenario: the value of ``kind``, and its name in messages.
 
-        Its ``stage``; the field of the settings that names the ``places`` where it runs; what it ``claims`` there; how
-        many ``queues`` it asks for at a port, at most; whether it ``marks`` packets of transports that know ECN.
+        Further arguments: its ``stage``; the field of the settings that names the ``places`` where it runs; the
+        conflicting actions that it ``claims`` there; the maximum number of ``queues`` that it requests at a port;
+        whether it ``marks`` packets of ECN-capable transports.
         """
         super().__init_subclass__()
         cls.kind, cls.title, cls.stage, cls.places = kind, title or cls.__name__, stage, places
@@ -152,24 +153,24 @@ class Mechanism(Generic[S]):
 
     @classmethod
     def settings_class(cls) -> type[Any]:
-        """The dataclass ``S``. Raises `TypeError` when the class does not say it."""
+        """Return the dataclass ``S``. Raises `TypeError` if the class does not declare it."""
         for ancestor in cls.__mro__:
             for base in ancestor.__dict__.get("__orig_bases__", ()):
                 arguments = typing.get_args(base)
                 if typing.get_origin(base) is Mechanism and isinstance(arguments[0], type):
                     return arguments[0]
-        raise TypeError("it does not say what its settings are: derive it from hitless.Mechanism[Settings]")
+        raise TypeError("its settings are missing: derive it from hitless.Mechanism[Settings]")
 
     @classmethod
     def hooks_defined(cls) -> list[str]:
-        """The names of the hooks that the class defines."""
+        """Return the names of the hooks that the class defines."""
         names = ("rx", "ingress", "egress", "tx", "on_tm_drop", "on", "report")
         return [name for name in names if getattr(cls, name) is not getattr(Mechanism, name)]
 
     def needs(self, queue_counts: Sequence[int]) -> Needs:
-        """What it needs; ``queue_counts`` has the queues of each port before the mechanism's own.
+        """Return its needs; ``queue_counts`` has the queues of each port before the mechanism's own.
 
-        Without one of its own it subscribes at its `ports` to the hooks that it defines.
+        The default subscribes at its `ports` to the hooks that it defines.
         """
         wanted = HookSet(0)
         for name in self.hooks_defined():
@@ -177,28 +178,28 @@ class Mechanism(Generic[S]):
         return Needs(hooks=[(port, wanted) for port in self.ports])
 
     def rx(self, context: Context) -> Verdict:
-        """A good frame has come in; before routing."""
+        """Handle a good frame that came in, before routing."""
         return Verdict.CONTINUE
 
     def ingress(self, context: Context) -> Verdict:
-        """Routing has proposed an egress port and queue."""
+        """Handle a packet after routing has proposed an egress port and queue."""
         return Verdict.CONTINUE
 
     def egress(self, context: Context) -> Verdict:
-        """The packet has left its queue."""
+        """Handle a packet that has left its queue."""
         return Verdict.CONTINUE
 
     def tx(self, context: Context) -> Verdict:
-        """The last hook before the MAC."""
+        """Handle a packet in the last hook before the MAC."""
         return Verdict.CONTINUE
 
     def on_tm_drop(self, reason: DropReason, context: Context) -> Verdict:
-        """The traffic manager has dropped the packet; a verdict other than CONTINUE gives it another queue."""
+        """Handle a packet that the traffic manager dropped; a verdict other than CONTINUE gives it another queue."""
         return Verdict.CONTINUE
 
     def on(self, event: Event, context: Context) -> None:
-        """Something has happened beside the way of packets."""
+        """Handle an event outside the path of packets."""
 
     def report(self) -> Counters:
-        """What it has counted."""
+        """Return its counters."""
         return {}

@@ -1,4 +1,4 @@
-"""The settings of a mechanism: from a dataclass to the schema of a scenario file, and from a scenario to it."""
+"""The settings of a mechanism: from a dataclass to the schema of a scenario file, and back from a scenario."""
 
 import dataclasses
 import types
@@ -11,13 +11,13 @@ _FROM_METADATA = ("minimum", "maximum", "examples")
 
 
 def schema_of(settings: type[Any]) -> dict[str, Any]:
-    """The JSON schema of a dataclass. Raises `TypeError` with a sentence where a field is of a type no file can hold.
+    """Return the JSON schema of a dataclass. Raises `TypeError` for a field with a type that files cannot represent.
 
-    A field is documented by ``metadata={"doc": ...}`` or by a line ``name: meaning`` of the class's docstring;
-    ``minimum``, ``maximum`` and ``examples`` of the metadata are those of the schema.
+    A field is documented by ``metadata={"doc": ...}`` or by a line ``name: meaning`` in the class's docstring;
+    ``minimum``, ``maximum`` and ``examples`` in the metadata go into the schema.
     """
     if not dataclasses.is_dataclass(settings):
-        raise TypeError(f"{settings.__name__} is to be a dataclass: @dataclass above it is missing")
+        raise TypeError(f"{settings.__name__} must be a dataclass: @dataclass above it is missing")
     hints = typing.get_type_hints(settings)
     documented = _documented(settings)
     fields = [field for field in dataclasses.fields(settings) if field.init]
@@ -38,7 +38,7 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
 
 
 def made_of(settings: type[Any], values: Mapping[str, Any]) -> Any:
-    """The settings that a scenario gives: whole numbers are given to fields of type float as such."""
+    """Make settings from a scenario: whole numbers are converted for fields of type float."""
     hints = typing.get_type_hints(settings)
     floats = {name for name, hint in hints.items() if _without_none(hint) is float}
     return settings(**{name: float(value) if name in floats else value for name, value in values.items()})
@@ -49,20 +49,20 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
-    """What stands in the effective configuration; None for what is left out there."""
+    """Return the default in the effective configuration; None if the configuration omits it."""
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return None if field.default is dataclasses.MISSING else field.default
 
 
 def _documented(settings: type[Any]) -> dict[str, str]:
-    """Names and meanings of the lines ``name: meaning`` of a docstring."""
+    """Return names and meanings from the lines ``name: meaning`` of a docstring."""
     lines = [line.strip().partition(": ") for line in (settings.__doc__ or "").splitlines()]
     return {name: meaning for name, colon, meaning in lines if colon and name.isidentifier()}
 
 
 def _without_none(hint: Any) -> Any:
-    """``T`` of ``T | None``."""
+    """Return ``T`` of ``T | None``."""
     if typing.get_origin(hint) in {Union, types.UnionType}:
         others = [each for each in typing.get_args(hint) if each is not type(None)]
         return others[0] if len(others) == 1 else hint
@@ -79,4 +79,4 @@ def _schema(hint: Any, field: str) -> dict[str, Any]:
     if typing.get_origin(hint) is list and arguments:
         return {"type": "array", "items": _schema(arguments[0], field)}
     known = "bool, int, float, str, Literal of texts, a list of these, or one of these or None"
-    raise TypeError(f"{field} is of a type that a scenario cannot hold; it may be {known}")
+    raise TypeError(f"{field} has a type that a scenario cannot hold; valid are {known}")

@@ -1,4 +1,4 @@
 """Reports: one HTML file that opens offline.
 
-- ``page``: the page, from ``templates/``; ``scenario``: what a report of a scenario of one's own says of it
+- ``page``: the page, from ``templates/``; ``scenario``: the facts and tables for a report of a user's scenario
 """

@@ -1,4 +1,4 @@
-"""The report's page: one file, everything within it, nothing fetched."""
+"""The report's page: one self-contained file."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ from hitless.runs.result import Measurement, Result, RowType
 from hitless.visible import visible
 
 OWN = "run"
-"""The kind of a result of a user's own scenario."""
+"""The kind of a result for a user's scenario."""
 
 
 def render_report(results: Sequence[Result[RowType]], manifest: Mapping[str, Any]) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     palette = Palette(itertools.chain(*(result.plots for result in results)))
     return render_sections([section(result, result.plots, palette) for result in results], manifest)
 
@@ -35,7 +35,7 @@ def render_sections(
     templates: Sequence[str] = (),
     **more: Any,
 ) -> str:
-    """The page of sections as `section` makes them; ``templates`` are packages with further templates."""
+    """Return the page from the output of `section`; ``templates`` are packages with further templates."""
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in ("hitless.report", *templates)]),
         autoescape=True,
@@ -50,7 +50,7 @@ def render_sections(
 
 
 def render_pictures(results: Sequence[Result[RowType]]) -> Iterator[tuple[str, str]]:
-    """Each plot as an SVG file, with a name for it; colours are those of the page."""
+    """Return each plot as an SVG file with a name; colours match the page."""
     palette = Palette(itertools.chain(*(result.plots for result in results)))
     for result in results:
         for number, plot in enumerate(result.plots, 1):
@@ -58,7 +58,7 @@ def render_pictures(results: Sequence[Result[RowType]]) -> Iterator[tuple[str, s
 
 
 def section(result: Result[RowType], plots: Sequence[Plot], palette: Palette) -> dict[str, Any]:
-    """The part of the page about one result, with these plots."""
+    """Return the part of the page about one result, with these plots."""
     is_own = result.kind == OWN
     rows = [row_of_table(row) for row in result.rows]
     return {
@@ -79,12 +79,12 @@ def section(result: Result[RowType], plots: Sequence[Plot], palette: Palette) ->
 
 
 def row_of_table(row: Measurement) -> dict[str, Any]:
-    """A row as the page's table shows it."""
+    """Return a row for the page's table."""
     return {**row.as_json(), "paper": row.reference, "interval": format_interval(row.interval)}
 
 
 def noted_once(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows, where a note that several in a row have stands below the last of them."""
+    """Return the rows; several consecutive rows with the same note show it only below the last of them."""
     made = []
     for row, following in itertools.zip_longest(rows, rows[1:]):
         is_repeated = following is not None and following["note"] == row["note"]
@@ -93,6 +93,6 @@ def noted_once(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _plot(plot: Plot, palette: Palette) -> dict[str, Any]:
-    """A plot in both sizes; every text in them is escaped where it is drawn."""
+    """Return a plot in both sizes; drawing escapes every text in them."""
     wide, narrow = (Markup(draw(plot, palette, size)) for size in (WIDE, NARROW))  # noqa: S704 - escaped there
     return {"title": plot.title, "caption": plot.caption, "wide": wide, "narrow": narrow}

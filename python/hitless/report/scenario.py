@@ -1,4 +1,4 @@
-"""What a scenario's own report says of it: topology, mechanisms, queues, links and counters."""
+"""Facts and tables for the report of a scenario: topology, mechanisms, queues, links and counters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,29 +15,29 @@ _LINKS = ("link", "frames_sent", "frames_arrived", "frames_corrupted", "frames_l
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table beside the rows."""
+    """A table next to the rows."""
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     left_out: int
-    """Rows that are in the Parquet file alone."""
+    """Number of rows that are only in the Parquet file."""
 
 
 def facts(result: Result[RowType]) -> list[tuple[str, str]]:
-    """What ran, in a few lines, from the effective scenario; nothing for work that has none."""
+    """Describe the run in a few lines, from the effective scenario; empty for other work."""
     run = next((task.run for task in result.tasks if task.run is not None), None)
     return [] if run is None else facts_of(run.effective)
 
 
 def tables(result: Result[RowType]) -> list[Table]:
-    """What the mechanisms counted, and what happened on the links; what is zero is left out."""
+    """Return the counters of mechanisms and links, without zeros."""
     made = []
-    # A table without rows has no types of columns.
+    # The columns of a table without rows are untyped.
     counters, links = (_filled(result.tables.get(name)) for name in ("mechanisms", "links"))
     if counters is not None and set(_COUNTERS) <= set(counters.columns):
         counted = (pl.col("value") > 0) & ~pl.col("counter").str.starts_with("resources:")
-        made.append(_table("What the mechanisms counted", counters.filter(counted), _COUNTERS))
+        made.append(_table("Counters of mechanisms", counters.filter(counted), _COUNTERS))
     if links is not None and set(_LINKS) <= set(links.columns):
         lost = pl.col("frames_corrupted") + pl.col("frames_lost_down")
         made.append(_table("Links that lost frames", links.filter(lost > 0).sort(lost, descending=True), _LINKS))

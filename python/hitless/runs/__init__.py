@@ -1,9 +1,9 @@
-"""Independent runs side by side, on this machine or on others, and runs that are finished already.
+"""Independent runs in parallel, on this machine or on others, and cached runs.
 
 - ``point``: one run to do; ``pool``: runs on all cores
-- ``executors``, ``elsewhere``: runs on other processes and machines
-- ``keeping``, ``kept_lines``: finished runs on disk, which need not run again
-- ``batch``: a set of runs with all of this
-- ``result``: measured numbers, plots and tables; ``study``: a batch, and the result that is worked out from it
+- ``executors``, ``elsewhere``: runs in other processes and on other machines
+- ``keeping``, ``kept_lines``: finished runs on disk, which do not run again
+- ``batch``: a set of runs that uses all of the above
+- ``result``: measured numbers, plots and tables; ``study``: a batch, and the result computed from it
 - ``scenario_run``: one run of a user's scenario
 """

@@ -1,7 +1,7 @@
-"""Futures in the order in which they are done, with a look around several times a second.
+"""Futures in completion order, with a callback several times a second.
 
-To wait for one takes a time that does not grow with how many are left, as that of `concurrent.futures.wait` does: it
-matters for thousands of runs of a few milliseconds each.
+The cost of waiting for one future does not grow with the number of pending ones, unlike with `concurrent.futures.wait`.
+This matters for thousands of runs that take a few milliseconds each.
 """
 
 import queue
@@ -18,7 +18,7 @@ _LOOK_EVERY_S = 0.1
 
 
 class Arrivals(Generic[Subject, Result]):
-    """What is waited for, each with what it belongs to."""
+    """Pending futures, each with its subject."""
 
     def __init__(self, look: Callable[[], None]) -> None:
         self._look = look
@@ -27,12 +27,12 @@ class Arrivals(Generic[Subject, Result]):
         self._pending: dict[Future[Result], Subject] = {}
 
     def add(self, future: Future[Result], subject: Subject) -> None:
-        """Wait for another one."""
+        """Wait for a future, too."""
         self._pending[future] = subject
         future.add_done_callback(self._done.put)
 
     def each(self, stopped: threading.Event | None = None) -> Iterator[tuple[Subject, Future[Result]]]:
-        """Each as it is done; once ``stopped`` is set, all that are left, done or cancelled or neither."""
+        """Yield each future when it is done; once ``stopped`` is set, yield all others, done or not."""
         while self._pending:
             future = self._next()
             if stopped is not None and stopped.is_set():
@@ -44,7 +44,7 @@ class Arrivals(Generic[Subject, Result]):
                 yield self._pending.pop(future), future
 
     def _next(self) -> Future[Result] | None:
-        """The next one that is done; None when it is time to look around first."""
+        """Return the next future that is done; None if the callback is due first."""
         left_s = self._look_due_s - time.monotonic()
         if left_s <= 0.0:
             self._look()

@@ -1,4 +1,4 @@
-"""A set of runs: run side by side, taken from disk where they are finished already, ended early by Ctrl-C."""
+"""A set of runs: run in parallel, loaded from disk if finished earlier, stopped early by Ctrl-C."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -10,9 +10,9 @@ from hitless.runs.pool import Pool, Task
 
 
 class Batch:
-    """Tasks that run on ``jobs`` threads, or on an ``executor`` of the caller's.
+    """Tasks that run on ``jobs`` threads, or on the caller's ``executor``.
 
-    Those whose points are in ``kept`` do not run again, unless all is to be ``fresh``; others are put there.
+    Points found in ``kept`` do not run again, unless ``fresh`` is set; other points are stored there.
     """
 
     def __init__(
@@ -37,17 +37,17 @@ class Batch:
         yield from self._pool.run(self.tasks, look)
 
     def stop(self) -> None:
-        """End early: `run` then yields every task as far as it came. For a signal handler, too."""
+        """Stop early: `run` then yields every task as far as it came. Safe to call from a signal handler."""
         self.interrupted = True
         self._pool.stop()
 
 
 def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:
-    """Have a task use the run that is kept of its point, and keep its run otherwise."""
+    """Let a task load the stored run of its point, or store its own run."""
     try:
         digest = kept.digest(task.point, task.seed, task.name)
     except HitlessError:
-        return  # a refused scenario is refused again when the task begins, and fails it alone
+        return  # a refused scenario is refused again when the task begins, and fails only this task
     if digest is None:
         return
     if fresh:

@@ -1,7 +1,7 @@
-"""Runs on an executor of somebody else's: other processes, other machines.
+"""Runs on a foreign executor: other processes, other machines.
 
-What travels there is a point's work as text, its seed and what to keep; what comes back is its run, already reduced.
-Only this process reads and writes kept points, so workers need no disk in common.
+The job carries a point's work as text, its seed and the tables to keep; the answer is the reduced run. Only this
+process reads and writes cached points, so workers do not need a shared disk.
 """
 
 import time
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a run elsewhere."""
+    """Result of a run elsewhere."""
 
     run: Run | None
     failure: HitlessError | None
@@ -31,7 +31,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be run elsewhere."""
+    """A run to do elsewhere."""
 
     work: Work
     name: str
@@ -39,7 +39,7 @@ class Order:
     keep: Collection[str] | None
     reduce: Reduction | None
     program: str
-    """Of whom orders it: another one would give other results."""
+    """Version of the program that sends the order: another version would give other results."""
 
 
 @runtime_checkable
@@ -50,7 +50,7 @@ class StaysHere(Protocol):
 
 
 def work_out(order: Order) -> Answer:
-    """Do the work, wherever this is called."""
+    """Do the work; called wherever the executor runs it."""
     began_s = time.thread_time()
     if program_identity() != order.program:
         what = f"the worker has another hitless: {_native.version()}, or another build of it"
@@ -69,18 +69,18 @@ def is_bound(task: "Task") -> bool:
 
 
 def refuse_what_cannot_travel(tasks: Iterable["Task"]) -> None:
-    """Mechanisms that are classes of Python are known to this process alone. Raises `BadInput`."""
+    """Refuse mechanisms that are Python classes: only this process knows them. Raises `BadInput`."""
     for task in tasks:
         work = task.point.work
         work = work.work if isinstance(work, KeptWork) else work
         if isinstance(work, PacketSimulation) and (kinds := work.python_kinds()):
-            what = f"mechanisms that are classes of Python run in this process only: {', '.join(kinds)}"
-            hint = "leave --on or executor= out, or make the mechanism a crate: docs/how-to/mechanism-in-rust.md"
+            what = f"mechanisms that are Python classes only run in this process: {', '.join(kinds)}"
+            hint = "omit --on or executor=, or make the mechanism a crate: docs/how-to/mechanism-in-rust.md"
             raise BadInput(what, where=task.name, hint=hint)
 
 
 def submit(task: "Task", executor: Executor) -> Future[Answer] | None:
-    """Hand a task over; None for one whose results are kept, and which is done at once."""
+    """Submit a task; return None for a task with cached results, which is done at once."""
     point = task.point
     given = point.work
     work, reduce = given, point.reduce
@@ -95,12 +95,12 @@ def submit(task: "Task", executor: Executor) -> Future[Answer] | None:
 
 
 def receive(task: "Task", future: Future[Answer]) -> None:
-    """Take a task's results from where it ran, and keep them."""
+    """Receive a task's results from the executor, and store them."""
     try:
         answer = future.result()
     except Exception as lost:  # noqa: BLE001 - whatever an executor raises, it has no result for us
         what = f"the executor has lost the run: {type(lost).__name__}: {lost}".rstrip(": ")
-        task.failure = HitlessError(what, where=task.name, hint="what is finished is kept: start the same again")
+        task.failure = HitlessError(what, where=task.name, hint="finished runs are kept: start the same again")
         return
     task.run, task.failure, task.cpu_s = answer.run, answer.failure, answer.cpu_s
     if answer.run is not None and isinstance(task.point.what, KeptWork):

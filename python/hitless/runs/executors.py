@@ -1,4 +1,4 @@
-"""Where runs take place: on threads of this process, on processes, or on a Ray cluster."""
+"""Places for runs: threads of this process, other processes, or a Ray cluster."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from hitless.errors import BadInput
 
 PLACES = '"threads", "processes", "ray", or the address of a Ray cluster such as "ray://head:10001"'
 _RETRIES = 5
-"""How often a run is begun again whose worker was lost, before it counts as failed."""
+"""Maximum restarts of a run after losing its worker, before it counts as failed."""
 
 
 @contextmanager
 def executor_at(place: str | None, jobs: int | None = None) -> Iterator[Executor | None]:
-    """The executor of a place, as ``--on`` names it; None for threads. Raises `BadInput`."""
+    """Return the executor for a place, as named by ``--on``; None for threads. Raises `BadInput`."""
     if place in {None, "threads"}:
         yield None
     elif place == "processes":
@@ -26,15 +26,15 @@ def executor_at(place: str | None, jobs: int | None = None) -> Iterator[Executor
         with RayExecutor(None if place == "ray" else place) as executor:
             yield executor
     else:
-        raise BadInput(f"there is no place {place!r} to run on", rule=PLACES)
+        raise BadInput(f"there is no executor {place!r}", rule=PLACES)
 
 
 class RayExecutor(Executor):
-    """A Ray cluster as an executor: a task each, on a processor each. A task whose worker is lost is begun again.
+    """A Ray cluster as an executor: one processor for each task. A task that loses its worker is restarted.
 
-    ``address`` is that of a cluster, "ray://head:10001" or "head:6379"; left out, it is the cluster that this machine
-    belongs to, or else one of its own on this machine. Needs ``hitless[ray]`` here and hitless on every node. Raises
-    `BadInput` where there is no Ray, or no cluster.
+    ``address`` names a cluster, such as "ray://head:10001" or "head:6379". The default is the cluster of this machine,
+    or else a new one on this machine. Needs ``hitless[ray]`` here and hitless on every node. Raises `BadInput` without
+    Ray or without a cluster.
     """
 
     def __init__(self, address: str | None = None) -> None:
@@ -51,7 +51,7 @@ class RayExecutor(Executor):
         self._references: dict[Future[Any], Any] = {}
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a worker call a function."""
+        """Call a function on a worker."""
         reference = self._call.remote(fn, args, kwargs)
         future: Future[Any] = reference.future()
         self._references[future] = reference
@@ -59,7 +59,7 @@ class RayExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the cluster; one of its own ends. What is still under way is given up."""
+        """Leave the cluster; a cluster started here ends. Pending work is abandoned."""
         for reference in list(self._references.values()):
             self._ray.cancel(reference, force=False)
         if self._is_own:
@@ -79,7 +79,7 @@ def _join(ray: Any, address: str | None) -> None:
         else:
             ray.init("local", include_dashboard=False, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as refused:
-        hint = 'is it running? "ray status" tells on its head; "ray" as the place starts one on this machine'
+        hint = 'is it running? check with "ray status" on its head; "ray" starts one on this machine'
         raise BadInput(f"cannot join the Ray cluster: {refused}", where=address or "ray", hint=hint) from refused
 
 

@@ -1,17 +1,16 @@
-"""Finished points on disk, so that interrupted work goes on where it was.
+"""Cache of finished points on disk, so that interrupted work can continue.
 
 ::
 
     results/points/
-        3f9c.../         one point, by the digest of all that its results depend on
-            run.json     the summary, the time it took, the names of its tables
+        3f9c.../         one point; the name is a digest of everything that its results depend on
+            run.json     the summary, the wall time, the names of its tables
             effective.toml
             messages.parquet
-        0001...jsonl     points without tables, a line each (`runs.kept_lines`)
+        0001...jsonl     points without tables, one per line (`runs.kept_lines`)
 
-A point's folder appears whole or not at all: it is written under another name, ``.digest.process.thread``, and renamed.
-What cannot be read is not there. All of it may be deleted at any time. Several threads, and several processes, may use
-it.
+A point's folder appears whole or not at all: it is written as ``.digest.process.thread`` and then renamed. Unreadable
+points count as missing. You can delete any of it at any time. Several threads and processes can use it concurrently.
 """
 
 import hashlib
@@ -33,46 +32,46 @@ from hitless.runs.point import Point, Reduction
 from hitless.simulation import Job, Run, Summary, Work, program_identity
 
 _FORMAT = 1
-"""Of what is written; another number is another point."""
+"""Version of the format; it is part of each digest."""
 
 
 @runtime_checkable
 class Identified(Protocol):
-    """Work whose results can be kept: it can say what they depend on."""
+    """Work that can be cached: it can name everything that its results depend on."""
 
     def identity(self, file_name: str) -> str:
-        """Everything that its results depend on but the seed and the native module; ``file_name`` is for messages."""
+        """Return everything that the results depend on but seed and native module; ``file_name`` is for messages."""
 
 
 @dataclass(slots=True)
 class KeptPoints:
-    """The finished points in a folder."""
+    """The cached points in a folder."""
 
     folder: Path
     trouble: OSError | None = field(default=None, init=False)
-    """Why the last point that could not be kept was not."""
+    """Error that prevented the last failed write."""
     _lines: KeptLines = field(init=False, repr=False)
     _locks: dict[str, threading.RLock] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Reads nothing yet."""
+        """Set up without reading anything."""
         self._lines = KeptLines(self.folder)
 
     def lock(self, digest: str) -> threading.RLock:
-        """Held by the thread that works a point out or writes it, so that another one of this process reads it then."""
+        """Return the lock to hold while computing or writing a point, so that other threads then read it."""
         return self._locks.setdefault(digest, threading.RLock())
 
     def tidy(self) -> None:
-        """Remove what processes left that ended while they wrote."""
+        """Remove leftovers of processes that ended during a write."""
         for path in self.folder.glob(".*.*.*"):
             process = path.name.split(".")[2]
             if process.isdecimal() and not _is_alive(int(process)):
                 shutil.rmtree(path, ignore_errors=True)
 
     def digest(self, point: Point, seed: int | None, file_name: str) -> str | None:
-        """What the results of a point depend on, as a short name; None for work that cannot say.
+        """Return a digest of everything that a point's results depend on; None for work that cannot name it.
 
-        The key of a point is no part of it: results that need the same run share it.
+        The digest excludes the key of the point: results that need the same run share it.
         """
         work = point.work
         if not isinstance(work, Identified):
@@ -87,7 +86,7 @@ class KeptPoints:
         return str(digest) in self._lines or (self.folder / str(digest) / "run.json").is_file()
 
     def load(self, digest: str) -> Run | None:
-        """The run, or None where it is not there or cannot be read."""
+        """Return the run, or None if it is missing or unreadable."""
         path = self.folder / digest
         try:
             line = self._lines.load(digest)
@@ -101,7 +100,7 @@ class KeptPoints:
             return None
 
     def keep(self, digest: str, run: Run) -> None:
-        """Write a run; where that is refused, `trouble` has the reason, and the run is only not kept."""
+        """Write a run; if this fails, store the reason in `trouble` and skip the run."""
         with self.lock(digest):
             if run.tables:
                 self._keep_folder(digest, run)
@@ -121,7 +120,7 @@ class KeptPoints:
             shutil.rmtree(path, ignore_errors=True)
             unfinished.rename(path)
         except OSError as refused:
-            if digest not in self:  # another process may have written the same
+            if digest not in self:  # another process may have written the same point
                 self.trouble = refused
             shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -136,18 +135,18 @@ class KeptPoints:
 
 @dataclass(frozen=True, slots=True)
 class KeptWork:
-    """Work that is done once: its results are those on disk, or are put there."""
+    """Work that is done once: it loads its results from disk, or stores them there."""
 
     work: Work
     points: KeptPoints
     digest: str
     reduce: Reduction | None = None
-    """What is done to a run before it is written."""
+    """Reduces a run before it is written."""
     is_missing: Callable[[], None] = lambda: None
-    """Called where nothing that can be read is there."""
+    """Called if the point is missing or unreadable on disk."""
 
     def job(self, *, file_name: str, seed: int | None) -> Job:
-        """The reading of what is there, or else the work."""
+        """Return a job that loads the stored run, or else does the work."""
         run = self.points.load(self.digest)
         if run is not None:
             return _Reading(run)
@@ -157,7 +156,7 @@ class KeptWork:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A job that was done before."""
+    """A job that was done earlier."""
 
     kept: Run
 
@@ -166,16 +165,16 @@ class _Reading:
         return 1.0
 
     def cancel(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: loading cannot be cancelled."""
 
     def run(self, keep: Collection[str] | None = None) -> Run:
-        """The run with the tables that were asked for then, which the digest says are those asked for now."""
+        """Return the run with the tables requested when it was stored; the digest guarantees the same request now."""
         return self.kept
 
 
 @dataclass(frozen=True, slots=True)
 class _Keeping:
-    """A job whose results are written when it is done, unless another thread has done the same meanwhile."""
+    """A job that stores its results when it is done, unless another thread did so meanwhile."""
 
     job: Job
     to: KeptWork
@@ -205,12 +204,12 @@ def _is_alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        pass  # somebody else's
+        pass  # owned by someone else
     return True
 
 
 def _source(reduction: Reduction) -> str:
-    """What a reduction does: what it says itself by ``source()``, or its name and the text of its module."""
+    """Return the code of a reduction: its own ``source()``, or its name and the text of its module."""
     told = getattr(reduction, "source", None)
     if told is not None:
         return str(told())

@@ -1,4 +1,4 @@
-"""Finished points that have no tables, a line each: a thousand short runs are one file, and not a thousand folders.
+"""Cached points without tables, one per line: a thousand short runs share one file instead of a thousand folders.
 
 ::
 
@@ -6,9 +6,8 @@
         3f9c... {"summary": ..., "wall_s": ..., "effective": ...}
         3f9c... forgotten
 
-Each process appends to a file of its own, each line with one call of the system: one that is killed leaves all but
-perhaps the last, and one that cannot be read is not there. Files are read in the order in which they were begun, so of
-several lines about a point the last counts.
+Each process appends to its own file, one system call per line. A killed process loses at most its last line, and
+unreadable lines count as missing. Files are read in order of creation, and the last line about a point wins.
 """
 
 import errno
@@ -26,7 +25,7 @@ _FORGOTTEN = b"forgotten\n"
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a line is."""
+    """Position of a line."""
 
     file: Path
     start_bytes: int
@@ -35,12 +34,12 @@ class _Place:
 
 @dataclass(slots=True)
 class KeptLines:
-    """The lines in a folder: those that were there at first use, and those of this process since."""
+    """The lines in a folder: those found at first use, and those added by this process since."""
 
     folder: Path
     _places: dict[str, _Place] | None = field(default=None, init=False, repr=False)
     _file: Path | None = field(default=None, init=False, repr=False)
-    """Which this process appends to."""
+    """File that this process appends to."""
     _size_bytes: int = field(default=0, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -49,7 +48,7 @@ class KeptLines:
             return digest in self._known()
 
     def load(self, digest: str) -> dict[str, Any] | None:
-        """What was kept of a point, or None where that is not there or cannot be read."""
+        """Return the stored data of a point, or None if it is missing or unreadable."""
         with self._lock:
             place = self._known().get(digest)
         if place is None:
@@ -71,7 +70,7 @@ class KeptLines:
             known[digest] = self._append(line)
 
     def forget(self, digest: str) -> None:
-        """Append that a point is not to be used again, where there is one. Raises `OSError`."""
+        """Append a marker that invalidates a point, if the point exists. Raises `OSError`."""
         with self._lock:
             if self._known().pop(digest, None) is not None:
                 self._append(digest.encode() + b" " + _FORGOTTEN)
@@ -96,7 +95,7 @@ class KeptLines:
         place = _Place(self._file, self._size_bytes, written)
         self._size_bytes += written
         if written < len(line):
-            self._file = None  # what comes next is not to stand behind half a line
+            self._file = None  # do not append to half a line
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return place
 
@@ -114,4 +113,4 @@ def _read_places(file: Path, places: dict[str, _Place]) -> None:
                     places[name] = _Place(file, start_bytes, len(line))
                 start_bytes += len(line)
     except OSError:
-        pass  # another process may have taken it away
+        pass  # another process may have removed it

@@ -1,4 +1,4 @@
-"""One run to do, and the finished runs by name."""
+"""One run to do, and the finished runs by key."""
 
 import hashlib
 from collections.abc import Callable, Collection
@@ -9,7 +9,7 @@ from hitless.checking import Fields
 from hitless.simulation import PacketSimulation, Run, Work
 
 Reduction: TypeAlias = Callable[[Run], Run]
-"""A function of a module, which depends on nothing but the run and that module."""
+"""A function in a module; it depends only on the run and the module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +17,19 @@ class Point:
     """One run, independent of the others."""
 
     key: str
-    """Its name among the runs of one result, for people too: "LG 100G 1e-3"."""
+    """Name among the runs of a result, also for people: "LG 100G 1e-3"."""
     what: Work | Fields | str
-    """The work to do; a scenario, as nested mappings or the text of a file, stands for its packet simulation."""
+    """Work to do; a scenario (nested mappings, or the text of a file) means its packet simulation."""
     replica: int = 0
-    """Points of one replica share one seed, so that schemes meet the same arrivals; others are independent."""
+    """Seed index. Points with the same replica share a seed, so that schemes meet the same arrivals."""
     keep: Collection[str] | None = None
-    """The tables that the rows need; None for all. What is not kept takes no memory."""
+    """Tables that the rows need; None for all. Other tables take no memory."""
     reduce: Reduction | None = None
-    """Makes a finished run smaller, before it waits for the others and before it is kept on disk."""
+    """Shrinks a finished run, before it waits for the others and before it is cached."""
     has_use_for_part: bool = False
-    """Is a run that was stopped before its end, and says so, better than none?"""
+    """Is an incomplete run, which says so, better than a missing one?"""
     own_seed: int | None = None
-    """The seed of the run, whatever its replica; None for one that follows from the common one."""
+    """Seed of the run for any replica; None derives it from the common seed."""
 
     @property
     def work(self) -> Work:
@@ -37,9 +37,9 @@ class Point:
         return self.what if isinstance(self.what, Work) else PacketSimulation(self.what)
 
     def seed(self, base: int | None) -> int | None:
-        """The seed of the run: ``base`` itself for replica 0, so that a user can repeat it by hand.
+        """Return the seed of the run: ``base`` itself for replica 0, so that a user can repeat it by hand.
 
-        None stands for the scenario's own.
+        None means the scenario's own seed.
         """
         if self.own_seed is not None:
             return self.own_seed
@@ -50,7 +50,7 @@ class Point:
 
 
 class MissingRun(Exception):
-    """Rows were asked of a point that did not finish."""
+    """Raised if rows request the run of a point that did not finish."""
 
 
 class Runs(dict[str, Run]):

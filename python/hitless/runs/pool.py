@@ -1,7 +1,7 @@
-"""Independent runs on all cores, or on an executor of the caller's.
+"""Independent runs on all cores, or on the caller's executor.
 
-The threads spend their time in the simulator, which lets the others run: no process, no pickling, and results arrive
-without a copy.
+The threads spend their time in the simulator, which releases the GIL: this avoids processes and pickling, and results
+arrive without a copy.
 """
 
 import threading
@@ -21,31 +21,31 @@ from hitless.threads import core_count
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """A point on its way: waiting, running, or done with a run, a failure, or neither when it was stopped."""
+    """A point in progress: waiting, running, or done with a run, a failure, or neither if it was stopped."""
 
     of: str
-    """The id of the result that it is for, with the seed where there are several."""
+    """The id of its result, with the seed if there are several."""
     point: Point
     seed: int | None
     job: Job | None = field(default=None, repr=False)
     run: Run | None = field(default=None, repr=False)
     failure: HitlessError | None = None
     was_there: bool = False
-    """Was it done before, in another run of the program, so that it only has to be read?"""
+    """Was it done earlier, by another run of the program, so that it only needs loading?"""
     began_s: float | None = None
-    """By the monotonic clock, as ``ended_s``; None for a task that was stopped before it began."""
+    """Start by the monotonic clock, like ``ended_s``; None for a task that was stopped before its start."""
     ended_s: float | None = None
     cpu_s: float = 0.0
-    """Processor time that its thread took, which other programs on the machine do not lengthen much."""
+    """CPU time of its thread, which hardly depends on other programs on the machine."""
 
     @property
     def done(self) -> bool:
-        """Will nothing more come of it?"""
+        """Has it ended?"""
         return self.ended_s is not None
 
     @property
     def name(self) -> str:
-        """For people: the result and the point."""
+        """The result and the point, for people."""
         return f"{self.of} {self.point.key}"
 
     @property
@@ -53,32 +53,32 @@ class Task:
         """Share of the work that is done, 0 to 1."""
         if self.done:
             return 1.0
-        job = self.job  # its thread may take it away at any moment
+        job = self.job  # its thread can remove it at any moment
         return job.progress if job is not None else 0.0
 
     def release_tables(self) -> None:
-        """Let go of what takes memory; the summary stays."""
+        """Free the tables; the summary stays."""
         if self.run is not None:
             self.run = replace(self.run, tables={})
 
 
 class Pool:
-    """Runs tasks on ``jobs`` threads, or on an executor of the caller's, and can be stopped."""
+    """Runs tasks on ``jobs`` threads, or on the caller's executor, and can be stopped."""
 
     def __init__(self, jobs: int | None = None, executor: Executor | None = None) -> None:
-        """The ``executor`` is used as it is, however many workers it has, and is left running."""
+        """Use the ``executor`` as it is, with any number of workers, and leave it running."""
         self._executor = executor
         self._here = Pool(jobs) if executor is not None else None
-        """For work that needs this machine."""
+        """Pool for work that needs this machine."""
         self._jobs = jobs or core_count()
         self._stopped = threading.Event()
         self._tasks: Sequence[Task] = ()
 
     def run(self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None]) -> Iterator[Task]:
-        """Run all tasks, in order of their beginning; yield each when it is done.
+        """Run all tasks, in the order of their start; yield each when it is done.
 
-        ``look`` is called with all tasks about ten times a second, on the caller's thread. After `stop`, what runs is
-        cancelled, what waits never begins, and all are still yielded.
+        ``look`` is called with all tasks about ten times a second, on the caller's thread. After `stop`, running tasks
+        are cancelled, waiting tasks never start, and all are still yielded.
         """
         self._tasks = tasks
         if self._executor is not None:
@@ -98,7 +98,7 @@ class Pool:
     def _run_elsewhere(
         self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None], executor: Executor
     ) -> Iterator[Task]:
-        """As `run`, but for work that needs this machine. What cannot be cancelled is not waited for."""
+        """Run on the executor, except for work that needs this machine. Abandon tasks that cannot be cancelled."""
         elsewhere.refuse_what_cannot_travel(tasks)
         arrivals: Arrivals[Task, elsewhere.Answer] = Arrivals(lambda: look(tasks))
         bound = [task for task in tasks if elsewhere.is_bound(task)]
@@ -121,12 +121,12 @@ class Pool:
             yield task
 
     def stop(self) -> None:
-        """End everything soon. May be called from any thread, and more than once."""
+        """End everything soon. Call it from any thread, any number of times."""
         self._stopped.set()
         if self._here is not None:
             self._here.stop()
         for task in self._tasks:
-            job = task.job  # its thread may take it away at any moment
+            job = task.job  # its thread can remove it at any moment
             if job is not None:
                 _end(job, has_use_for_part=task.point.has_use_for_part)
 
@@ -154,7 +154,7 @@ class Pool:
 
     def _run(self, task: Task) -> Run:
         task.job = task.point.work.job(file_name=task.name, seed=task.seed)
-        # A stop between the check above and here has seen no job to cancel.
+        # A stop between the check above and here did not see a job to cancel.
         if self._stopped.is_set():
             raise RunCancelled
         run = task.job.run(keep=task.point.keep)

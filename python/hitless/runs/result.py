@@ -1,4 +1,4 @@
-"""The result of runs: measured numbers, plots and tables, complete or as far as the runs came."""
+"""The result of runs: measured numbers, plots and tables, complete or partial."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -22,31 +22,31 @@ class Measurement:
     x: str
     """The position on the axis: "100G 1e-3", "300 messages"."""
     metric: str
-    """Plain words with what is counted: "p99.9 FCT", "packets lost"."""
+    """Plain words that say what is counted: "p99.9 FCT", "packets lost"."""
     unit: str
     measured: float | None
     _: KW_ONLY
     interval: Interval | None = None
     note: str = ""
-    """What the number hangs on: settings, calibrations, assumptions."""
+    """Conditions of the number: settings, calibrations, assumptions."""
     why: str = ""
     """Reason for a missing interval; empty if obvious."""
 
     @property
     def reference(self) -> str:
-        """The published number as text; a dash, since there is none."""
+        """The published number as text; a dash, because these results lack one."""
         return NOTHING
 
     @property
     def full_note(self) -> str:
-        """The note, and why the interval is missing."""
+        """The note, with the reason for a missing interval."""
         why = f"no interval: {self.why}" if self.why and self.interval is None else ""
         return "; ".join(filter(None, [self.note, why]))
 
     def as_json(self, shortened: Collection[str] = ()) -> dict[str, Any]:
-        """The row as the JSON document has it; numbers that are not finite become null.
+        """Return the row for the JSON document; non-finite numbers become null.
 
-        All rows have the same columns, those of a published number and of its verdict too.
+        All rows have the same columns, including those for a published number and its verdict.
         """
         return {
             "series": self.series,
@@ -62,13 +62,13 @@ class Measurement:
         }
 
     def seeds_as_json(self, seeds: Sequence[int | None]) -> list[dict[str, Any]]:
-        """The number that each seed alone gives, as the JSON document has it."""
+        """Return the number for each seed alone, for the JSON document."""
         measured = {"measured": finite(self.measured), **ends_as_json(self.interval), "verdict": "unjudged"}
         return [{"seed": seed, **measured} for seed in seeds]
 
 
 def ends_as_json(interval: Interval | None) -> dict[str, float | None]:
-    """The ends of an interval as JSON documents have them."""
+    """Return the ends of an interval for JSON documents."""
     return {
         "ci_low": finite(interval.low if interval else None),
         "ci_high": finite(interval.high if interval else None),
@@ -86,20 +86,20 @@ class Result(Generic[RowType]):
     """Its kind and its name: "run/mine"."""
     title: str
     seed: int | None
-    """The first of them."""
+    """First of its seeds."""
     shortened: Sequence[str] = ()
-    """Runs that were made shorter than asked for, in words."""
+    """Runs that were shorter than requested, in words."""
     rows: list[RowType] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     tasks: Sequence[Task] = ()
     failures: list[HitlessError] = field(default_factory=list)
     seeds: Sequence[int | None] = ()
-    """All that it was run with."""
+    """All seeds that it ran with."""
     position: int = 0
-    """Among the results of one command."""
+    """Index among the results of one command."""
     complete: bool = False
-    """Did every point run, and did every row come out?"""
+    """Did every point run, and is every row there?"""
 
     @property
     def kind(self) -> str:
@@ -108,19 +108,19 @@ class Result(Generic[RowType]):
 
     @property
     def wall_s(self) -> float:
-        """Wall time from the beginning of its first point to the end of its last, other results' points between."""
+        """Wall time from the start of the first point to the end of the last, including other results' points."""
         spans = [(t.began_s, t.ended_s) for t in self.tasks if t.began_s is not None and t.ended_s is not None]
         return max((end for _, end in spans), default=0.0) - min((begin for begin, _ in spans), default=0.0)
 
     @property
     def warnings(self) -> list[str]:
-        """What to check before trusting the rows, each with the run that says so, whatever its seed."""
+        """Things to check before trusting the rows, each with its run, for any seed."""
         runs = [(task.point.key, task.run) for task in self.tasks if task.run is not None]
         told = (f"{self.id}, {key}: {warning}" for key, run in runs for warning in run.summary.warnings)
         return list(dict.fromkeys(told))
 
     def take_tasks(self) -> None:
-        """Take failures, completeness and, where a scenario has its own seed, the seed from the tasks, which ended."""
+        """Copy failures, completeness and, if a scenario sets its own seed, the seed from the ended tasks."""
         runs = [task.run for task in self.tasks if task.run is not None]
         self.failures = [task.failure for task in self.tasks if task.failure is not None]
         self.complete = len(runs) == len(self.tasks) and not any(run.summary.incomplete for run in runs)
@@ -128,7 +128,7 @@ class Result(Generic[RowType]):
             self.seed = next((run.summary.values.get("seed") for run in runs), None)
 
     def as_json(self) -> dict[str, Any]:
-        """The result as the JSON document has it."""
+        """Return the result for the JSON document."""
         return {
             "id": self.id,
             "seed": self.seed,
@@ -139,11 +139,11 @@ class Result(Generic[RowType]):
 
 
 def could_not_be_worked_out(what: str, where: str, fault: Exception) -> HitlessError:
-    """The error for a bug in the code that works out a result, which must not cost other results."""
+    """Return the error for a bug in the code that computes a result; other results must survive it."""
     error = HitlessError(
-        f"{what} could not be worked out: {type(fault).__name__}: {fault}",
+        f"{what} could not be computed: {type(fault).__name__}: {fault}",
         where=where,
-        hint="this is a fault of hitless; --debug shows where it happened",
+        hint="this is a bug in hitless; --debug shows where it happened",
     )
     error.__cause__ = fault
     return error

@@ -1,4 +1,4 @@
-"""One run of a user's scenario: every table is kept, and its numbers stand alone."""
+"""One run of a user's scenario: it keeps every table, and is not compared with anything."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from hitless.simulation import PacketSimulation, Run
 
 
 def scenario_run(name: str, shown: str, work: PacketSimulation, seed: int | None) -> Study:
-    """The run ``name`` of a scenario that messages call ``shown``, with ``seed`` or the scenario's own."""
+    """Return the run ``name`` of a scenario that messages call ``shown``, with ``seed`` or the scenario's own seed."""
 
     def work_out(runs: Runs, result: Result[Measurement]) -> None:
         run = runs[name]
@@ -26,7 +26,7 @@ def scenario_run(name: str, shown: str, work: PacketSimulation, seed: int | None
 
 
 def rows_of(run: Run) -> Iterable[Measurement]:
-    """Completion times of messages and queries, goodput by group, and losses told apart."""
+    """Return completion times of messages and queries, goodput by group, and losses told apart."""
     for times in times_of(run):
         yield from _time_rows(times)
     for group, flows, gbps in goodputs_gbps(run):
@@ -35,7 +35,7 @@ def rows_of(run: Run) -> Iterable[Measurement]:
 
 
 def _time_rows(times: Times) -> Iterable[Measurement]:
-    """Percentiles of all sizes, then those of each class, as far as there are enough values for them."""
+    """Yield percentiles of all sizes, then of each class, if there are enough values."""
     sizes = "" if times.sizes == ALL_SIZES else f" {times.sizes}"
     short = "FCT" if times.what == "messages" else "QCT"
     x = f"{times.us.size:,} {times.what}{sizes}"
@@ -48,7 +48,7 @@ def _time_rows(times: Times) -> Iterable[Measurement]:
 
 
 def _loss_rows(losses: Losses) -> Iterable[Measurement]:
-    """What hosts lost, and what was lost on links whoever's it was: dummies and copies of mechanisms are frames too."""
+    """Yield the packets lost end to end, and the frames lost on links, which include mechanisms' dummies and copies."""
     for reason, count in losses.dropped.items():
         yield Measurement("all", reason, "packets dropped", "packets", float(count))
     for reason, count in ((CORRUPTED, losses.corrupted), (LINK_DOWN, losses.lost_down)):

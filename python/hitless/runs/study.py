@@ -15,7 +15,7 @@ WorkOut: TypeAlias = Callable[[Runs, Result[Measurement]], None]
 
 
 class Study:
-    """Runs its points side by side with the seeds that follow from ``seed``, and works out one result."""
+    """Runs its points in parallel with seeds derived from ``seed``, and computes one result."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Study:
         fresh: bool = False,
         executor: Executor | None = None,
     ) -> None:
-        """``jobs``, ``kept``, ``fresh`` and ``executor`` are those of `Batch`."""
+        """Pass ``jobs``, ``kept``, ``fresh`` and ``executor`` to `Batch`."""
         self.id = id
         self.tasks = [Task(id, point, point.seed(seed)) for point in points]
         self._batch = Batch(self.tasks, jobs=jobs, kept=kept, fresh=fresh, executor=executor)
@@ -39,11 +39,11 @@ class Study:
 
     @property
     def interrupted(self) -> bool:
-        """Was it stopped before its end?"""
+        """Was it stopped early?"""
         return self._batch.interrupted
 
     def stop(self) -> None:
-        """End early, with a result as far as the runs came. For a signal handler, too."""
+        """Stop early, with a partial result. Safe to call from a signal handler."""
         self._batch.stop()
 
     def results(
@@ -51,7 +51,7 @@ class Study:
         look: Callable[[Sequence[Task]], None] = lambda _: None,
         each: Callable[[Task], None] = lambda _: None,
     ) -> Iterator[Result[Measurement]]:
-        """Yield the only result, when all runs ended.
+        """Yield the only result, after all runs have ended.
 
         ``look`` is called often meanwhile, and ``each`` with every task that is done.
         """

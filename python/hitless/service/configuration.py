@@ -12,19 +12,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hitless.errors import BadInput
 
 File = Annotated[Path, Field(strict=False)]
-"""TOML has no paths, only strings."""
+"""A path; TOML has only strings."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
 class Checked(BaseModel):
-    """What comes from outside, such as a table of a file, or a message: unknown fields are refused."""
+    """External input, such as a table of a file, or a message: unknown fields are refused."""
 
-    # Strict: what is written as text or a truth value must not become a number, nor the other way round.
+    # Strict: text or a boolean must not become a number, nor the reverse.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def parse(model: type[Model], text: str, file_name: str, *, hint: str) -> Model:
-    """The configuration in ``text``. Raises `BadInput` with all that is wrong."""
+    """Parse the configuration in ``text``. Raises `BadInput` with all errors."""
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as broken:
@@ -38,7 +38,7 @@ def parse(model: type[Model], text: str, file_name: str, *, hint: str) -> Model:
 
 
 class Lines:
-    """On which line of a TOML file a field stands, as far as a look at the line beginnings tells."""
+    """Line numbers of fields in a TOML file, found by looking at the start of each line."""
 
     _TABLE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
     _KEY = re.compile(r"\s*([\w-]+)\s*=")
@@ -59,7 +59,7 @@ class Lines:
                 self._lines.setdefault((*table, key[1]), number)
 
     def find(self, path: tuple[str | int, ...]) -> int | None:
-        """The line of the field, or of the table around it."""
+        """Return the line of the field, or of the table around it."""
         while path:
             if path in self._lines:
                 return self._lines[path]
@@ -68,7 +68,7 @@ class Lines:
 
 
 def _problem(model: type[BaseModel], error: Mapping[str, Any], lines: Lines, file_name: str) -> str:
-    """One error as a line: file, line, field, value, rule, hint."""
+    """Format one error as a line: file, line, field, value, rule, hint."""
     path: tuple[str | int, ...] = error["loc"]
     line = lines.find(path)
     where = f"{file_name}:{line}" if line else file_name
@@ -92,7 +92,7 @@ def _hint(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
 
 
 def _section(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseModel] | None:
-    """The model of the table at ``path``; None where a value has no fields."""
+    """Return the model of the table at ``path``; None for a value without fields."""
     for name in path:
         if isinstance(name, str):
             field = model.model_fields.get(name)
@@ -104,7 +104,7 @@ def _section(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseMo
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """The models that an annotation speaks of: itself, those of a list, or of a choice."""
+    """Return the models in an annotation: itself, or the members of a list or a choice."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models(part)]

@@ -1,4 +1,4 @@
-"""A port that Prometheus may read."""
+"""A metrics port for Prometheus."""
 
 import socket
 import threading
@@ -17,12 +17,12 @@ from hitless.errors import HitlessError
 from hitless.service.configuration import Checked
 
 PortNumber = Annotated[int, Field(ge=0, le=65_535)]
-"""0: none."""
+"""Port number; 0 disables it."""
 
 CONNECTION_S = 10.0
-"""How long a connection may last, from its first byte to the last: who is silent, or slow, is cut off."""
+"""Maximum duration of a connection, including idle and slow ones."""
 CONNECTIONS_MAX = 32
-"""At once; others are cut off."""
+"""Maximum number of concurrent connections; further ones are closed."""
 
 
 class Metrics(Checked):
@@ -39,7 +39,7 @@ def family(
     labels: Sequence[str],
     rows: Iterable[tuple[Sequence[str], float | None]],
 ) -> Metric:
-    """A metric with a value for each choice of labels, but where that is None."""
+    """Return a metric with a value for each choice of labels, leaving out None."""
     made = kind(name, text, labels=labels)
     for chosen, value in rows:
         if value is not None:
@@ -49,7 +49,7 @@ def family(
 
 @contextmanager
 def serving(collector: Collector, section: Metrics, program: str) -> Iterator[None]:
-    """Serve while the block runs, unless the port is 0. Raises `HitlessError` when the port is taken."""
+    """Serve while the block runs, unless the port is 0. Raises `HitlessError` if the port is taken."""
     if section.port == 0:
         yield
         return
@@ -71,7 +71,7 @@ def serving(collector: Collector, section: Metrics, program: str) -> Iterator[No
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A thread for each connection, which ends with its deadline."""
+    """A thread for each connection, with a deadline."""
 
     daemon_threads = True
 
@@ -80,11 +80,11 @@ class _Server(ThreadingMixIn, WSGIServer):
         self._places = threading.BoundedSemaphore(CONNECTIONS_MAX)
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Is there a place?"""
+        """Is there a free slot?"""
         return self._places.acquire(blocking=False)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer one connection, and hang up when that takes too long."""
+        """Answer one connection, and close it at the deadline."""
         deadline = threading.Timer(CONNECTION_S, _hang_up, [request])
         deadline.daemon = True
         deadline.start()
@@ -95,7 +95,7 @@ class _Server(ThreadingMixIn, WSGIServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that have gone or were cut off."""
+        """Ignore clients that left or were disconnected."""
 
 
 class _Handler(WSGIRequestHandler):
@@ -109,7 +109,7 @@ def _hang_up(connection: socket.socket) -> None:
 
 
 def _serving_at(address: str, port: int, registry: CollectorRegistry) -> WSGIServer:
-    """A server of metrics that listens. Raises `OSError`."""
+    """Return a metrics server that listens. Raises `OSError`."""
     family, _, _, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     kind = type("_ServerOfFamily", (_Server,), {"address_family": family})
     return make_server(str(where[0]), port, make_wsgi_app(registry), kind, _Handler)

@@ -1,4 +1,4 @@
-"""Giving up what a process that runs as root does not need once it has opened what it works on."""
+"""Dropping the capabilities of a root process that it no longer needs."""
 
 import ctypes
 import os
@@ -14,12 +14,12 @@ _BITS = {
     "CAP_SYS_ADMIN": 21,
     "CAP_SYS_NICE": 23,
 }
-"""Those that something here keeps (linux/capability.h)."""
+"""Capabilities kept somewhere (linux/capability.h)."""
 
 OF_FORWARDING = ("CAP_NET_ADMIN", "CAP_SYS_NICE")
-"""What is left to do once packet sockets are open: give offloads and MTUs back, and hasten the thread that forwards."""
+"""Capabilities needed after packet sockets are open: for offloads, MTUs and the forwarding thread's priority."""
 OF_LABS = (*OF_FORWARDING, "CAP_SYS_ADMIN", "CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE")
-"""A lab also removes its namespaces, and finds and ends the programs in them, whoever started these."""
+"""Labs also remove their namespaces, and find and end any programs in them."""
 
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
@@ -38,10 +38,10 @@ class _Sets(ctypes.Structure):
 
 
 def drop_all_but(kept: Collection[str]) -> None:
-    """Give up, for good, all capabilities of this thread and of those that it will start, but for ``kept``.
+    """Permanently drop all capabilities but ``kept`` from this thread and its future children.
 
-    What it had not, it has not afterwards. No program that it starts gets back what is given up, not even one that is
-    set-user-ID. Threads that run already keep what they have. Raises `HitlessError`.
+    Missing capabilities stay missing. Programs started later cannot regain the dropped ones, even if they are
+    set-user-ID. Threads that run already are unaffected. Raises `HitlessError`.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     wanted = sum(1 << _BITS[name] for name in kept)
@@ -50,7 +50,7 @@ def drop_all_but(kept: Collection[str]) -> None:
     if sets[0].effective >> 8 & 1:  # CAP_SETPCAP
         for bit in range(64):
             if not wanted >> bit & 1 and libc.prctl(_PR_CAPBSET_DROP, bit, 0, 0, 0) != 0:
-                break  # the kernel has no more
+                break  # unknown to this kernel
     _require(libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "be given up")
     _require(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "be given up")
     for half, words in enumerate(sets):

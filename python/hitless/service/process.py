@@ -1,4 +1,4 @@
-"""Signals that end or reload a service, and what systemd is told of it."""
+"""Signals that end or reload a service, and notifications for systemd."""
 
 import logging
 import os
@@ -12,20 +12,20 @@ from types import FrameType
 log = logging.getLogger(__name__)
 
 NOTIFY_S = 1.0
-"""How long systemd may take to accept a word."""
+"""Timeout for sending a message to systemd."""
 
 
 class Wake:
-    """What a service sleeps on. `set` may be called from a signal handler, even in the middle of `wait`.
+    """Wake-up event of a service. Signal handlers can call `set`, even in the middle of `wait`.
 
-    `threading.Event` may not: its lock is held for a moment in `wait`, and a handler runs in the same thread.
+    `threading.Event` does not allow this: `wait` holds its lock for a moment, and a handler runs in the same thread.
     """
 
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def set(self) -> None:
-        """Have `wait` return now, or at once when it is called next."""
+        """Make `wait` return now, or at once when it is called next."""
         self._calls.put(None)
 
     def wait(self, timeout_s: float) -> None:
@@ -37,7 +37,7 @@ class Wake:
 
 
 class Controlled:
-    """A service that others end or have read its file again: what they ask for is a mark that its loop looks at."""
+    """A service that others stop or reload: requests set flags that its loop checks."""
 
     def __init__(self) -> None:
         self.wake = Wake()
@@ -45,17 +45,17 @@ class Controlled:
         self._is_reloading = False
 
     def stop(self) -> None:
-        """End soon. From any thread, or a signal handler."""
+        """Stop soon. Safe to call from any thread, or a signal handler."""
         self.is_stopping = True
         self.wake.set()
 
     def reload(self) -> None:
-        """Read the file again soon. A file that is wrong changes nothing. From any thread, or a signal handler."""
+        """Read the file again soon; an invalid file changes nothing. Safe in any thread, or a signal handler."""
         self._is_reloading = True
         self.wake.set()
 
     def take_reload(self) -> bool:
-        """Is the file to be read again? True once for each time that it was asked for."""
+        """Was a reload requested? True once per request."""
         if not self._is_reloading:
             return False
         self._is_reloading = False
@@ -63,13 +63,13 @@ class Controlled:
 
 
 def signals(service: Controlled) -> AbstractContextManager[None]:
-    """SIGTERM and SIGINT stop the service, SIGHUP reloads it, while the block runs."""
+    """Let SIGTERM and SIGINT stop the service, and SIGHUP reload it, while the block runs."""
     return handling({signal.SIGTERM: service.stop, signal.SIGINT: service.stop, signal.SIGHUP: service.reload})
 
 
 @contextmanager
 def handling(calls: Mapping[int, Callable[[], None]]) -> Iterator[None]:
-    """Call what belongs to a signal when it comes, while the block runs."""
+    """Handle signals with these functions while the block runs."""
 
     def handle(number: int, _frame: FrameType | None) -> None:
         calls[number]()
@@ -83,18 +83,18 @@ def handling(calls: Mapping[int, Callable[[], None]]) -> Iterator[None]:
 
 
 def log_to_stderr(*, verbose: bool) -> None:
-    """What happens goes to stderr, with its time."""
+    """Log events to stderr, with timestamps."""
     level = logging.DEBUG if verbose else logging.INFO
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s", force=True)
 
 
 def notify(what: str) -> None:
-    """Tell systemd, if it listens (sd_notify)."""
+    """Notify systemd if it listens (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to:
-        # Whoever listens there may not keep up, and must not keep us from our work.
+        # A slow listener must not delay the service.
         to.settimeout(NOTIFY_S)
         try:
             to.sendto(what.encode(), "\0" + address[1:] if address.startswith("@") else address)

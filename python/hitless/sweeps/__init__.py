@@ -1,12 +1,12 @@
 """A scenario over a grid of settings and seeds, on all cores of this machine or on many machines.
 
-- ``plan``: what is run: axes, seeds, what is kept; shards of it
-- ``measured``: what becomes of a run where it was run
+- ``plan``: the runs: axes, seeds, tables to keep; shards
+- ``measured``: the reduction of each run, done by its worker
 - ``frames``: rows, intervals over the seeds, plots along an axis
-- ``runs``: the runs, and the result worked out from them
-- ``running``: a plan run to its data set
-- ``swept``: the data set, read
-- ``merging``: shards put together
+- ``runs``: the runs, and the result computed from them
+- ``running``: runs a plan and writes its data set
+- ``swept``: reads a data set
+- ``merging``: merges shards
 """
 
 from collections.abc import Collection, Sequence
@@ -38,18 +38,18 @@ def sweep(
 ) -> Swept:
     """Run a scenario at every point of a grid, with every seed.
 
-    ``grid`` has the values of each axis by the path of its field, as `Scenario.with_` takes it; values that are tables
-    or lists have labels: ``{"link[0].loss.rate": [1e-4, 1e-3], "mechanism": {"none": [], "LG": [{...}]}}``. ``seeds``
-    are numbers, or how many of them from 1 on. ``keep`` names tables of each run that become part of the data set, and
-    ``measure`` is a function from a run to metrics of one's own, which depend on the run alone.
+    ``grid`` has the values of each axis by the path of its field, as in `Scenario.with_`. Values that are tables or
+    lists need labels: ``{"link[0].loss.rate": [1e-4, 1e-3], "mechanism": {"none": [], "LG": [{...}]}}``. ``seeds`` are
+    numbers, or a count N for the seeds 1 to N. ``keep`` names tables of each run to store in the data set. ``measure``
+    is a function from a run to your own metrics; it must depend on the run alone.
 
-    Runs take place on ``jobs`` threads, one a core if left out, or on any ``executor``; the rows are the same bytes.
-    Each finished run is kept by the digest of program, effective scenario and seed: called again, this runs only what
-    is missing, however it ended before; ``fresh`` runs all again. Results are in ``out``, or in a folder of their own
-    below ``results/sweeps``.
+    Runs use ``jobs`` threads (default: one per core), or any ``executor``; the rows are the same bytes either way. Each
+    finished run is cached by the digest of program, effective scenario and seed, so another call only runs what is
+    missing, however the last one ended; ``fresh`` runs everything again. Results are in ``out``, by default in a new
+    folder below ``results/sweeps``.
 
-    Raises `RefusedScenario` before anything runs where a point of the grid is no scenario, `HitlessError` at the end
-    where runs have failed, and `KeyboardInterrupt` when it was interrupted; what is done is kept and written each time.
+    Raises `RefusedScenario` before any run if a point of the grid is not a valid scenario, `HitlessError` at the end if
+    runs failed, and `KeyboardInterrupt` when interrupted. Finished runs are cached and written in each case.
     """
     options = Options(
         out=None if out is None else Path(out),

@@ -1,4 +1,4 @@
-"""The rows of a sweep: a row for each metric of each run; and what they say over the seeds."""
+"""The rows of a sweep, one for each metric of each run, and their statistics over the seeds."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from hitless.sweeps.runs import Member
 
 _LEAST_SPREAD_OF_LOG = 30.0
-"""The largest value of an axis over the smallest from which on powers are drawn evenly."""
+"""Minimum ratio between the ends of an axis for a logarithmic plot."""
 _ASKED_FOR_MOST = ("mean FCT", "p99 FCT", "p99.9 FCT", "mean QCT", "p99 QCT", "goodput", "packets lost to hosts")
 
 
 def schema_of(axes: Sequence[Axis]) -> dict[str, Any]:
-    """The columns of a sweep's rows."""
+    """Return the columns of a sweep's rows."""
     axis_types = {axis.path: _type(axis.column(next(iter(axis.values)))) for axis in axes}
     texts = dict.fromkeys(("of", "metric", "unit"), pl.String)
     return {"point": pl.UInt32, **axis_types, "seed": pl.Int64, **texts, "value": pl.Float64}
@@ -34,7 +34,7 @@ def _type(label: Label) -> Any:
 
 
 def frame_of(plan: SweepPlan, runs: Iterable[tuple["Member", Run]]) -> pl.DataFrame:
-    """A row for each metric of each run, in the order of the grid and of the seeds."""
+    """Return a row for each metric of each run, in the order of the grid and of the seeds."""
     schema = schema_of(plan.axes)
     columns: list[list[Any]] = [[] for _ in schema]
     for member, run in runs:
@@ -47,20 +47,20 @@ def frame_of(plan: SweepPlan, runs: Iterable[tuple["Member", Run]]) -> pl.DataFr
 
 
 def in_order(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of however many parts as those of one."""
+    """Sort the rows of any number of parts into the order of a single part."""
     return frame.sort("point", "seed", maintain_order=True).rechunk()
 
 
 def axes_of(frame: pl.DataFrame) -> list[str]:
-    """The names of the axes, which stand between the point and the seed."""
+    """Return the names of the axes, the columns between the point and the seed."""
     return frame.columns[1 : frame.columns.index("seed")]
 
 
 def intervals(frame: pl.DataFrame) -> pl.DataFrame:
-    """Over the seeds: the mean of each metric at each point, and its 95 % interval by Student's t.
+    """Return the mean of each metric at each point over the seeds, with its 95 % interval by Student's t.
 
     Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds`` (runs that have the metric), ``mean``, ``ci_low`` and
-    ``ci_high``, which are null where there is no interval, and ``note``, which says why (`hitless.analysis.seeds`).
+    ``ci_high``, which are null without an interval, and ``note``, which says why (`hitless.analysis.seeds`).
     """
     keys = ["point", *axes_of(frame), "of", "metric", "unit"]
     value = pl.col("value")
@@ -88,7 +88,7 @@ def intervals(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def plot_of(table: pl.DataFrame, x: str, metric: str, of: str) -> Plot:
-    """A metric along one axis, from the table of `intervals`: one series for each choice on the others."""
+    """Plot a metric along one axis, from the table of `intervals`: one series for each choice on the other axes."""
     others = [name for name in axes_of_intervals(table) if name != x]
     chosen = table.filter((pl.col("metric") == metric) & (pl.col("of") == of))
     parts = chosen.partition_by(others, as_dict=True, maintain_order=True) if others else {(): chosen}
@@ -103,7 +103,7 @@ def plot_of(table: pl.DataFrame, x: str, metric: str, of: str) -> Plot:
 
 
 def axes_of_intervals(table: pl.DataFrame) -> list[str]:
-    """The names of the axes, which stand before what was measured."""
+    """Return the names of the axes, the columns before the metric."""
     return table.columns[: table.columns.index("of")]
 
 
@@ -126,9 +126,9 @@ def _scale(values: Sequence[float]) -> Scale:
 
 
 def varying_plots(axes: Sequence[Axis], table: pl.DataFrame) -> Iterator[Plot]:
-    """For each axis of several values a plot of each metric that people ask for most, as far as the runs have it.
+    """Return a plot of each popular metric that the runs have, for each axis with several values.
 
-    The table is that of `intervals`.
+    The table comes from `intervals`.
     """
     seen = {(row["metric"], row["of"]) for row in table.iter_rows(named=True)}
     wanted = [

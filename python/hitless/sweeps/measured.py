@@ -1,4 +1,4 @@
-"""What becomes of a finished run: its metrics, and the tables that are kept."""
+"""The reduction of a finished run: its metrics, and the tables to keep."""
 
 import functools
 import hashlib
@@ -19,23 +19,23 @@ Measure: TypeAlias = Callable[[Run], Mapping[str, float]]
 """A user's own metrics of a run, by name: a function of the run alone."""
 
 METRICS = "sweep_metrics"
-"""Where the summary of a kept run has them: rows of group, name, unit, value."""
+"""Key of the metrics in the summary of a cached run: rows of group, name, unit, value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The reduction of a sweep, done where the run was."""
+    """The reduction of a sweep, done by the worker that ran the run."""
 
     keep: Sequence[str]
     measure: Measure | None = None
 
     @property
     def tables(self) -> Sequence[str] | None:
-        """What it needs of a run; all, where a function of the user's may look at any."""
+        """Tables that it reads; None for all, because a user's function can read any."""
         return None if self.measure else sorted({*TABLES, *self.keep})
 
     def __call__(self, run: Run) -> Run:
-        """The run with its metrics, and with the tables to keep. Raises `HitlessError` for one that it has not."""
+        """Return the run with its metrics and the tables to keep. Raises `HitlessError` for a missing table."""
         rows: list[list[Any]] = [
             [metric.of, metric.name, metric.unit, value] for metric, value in measured(run).items()
         ]
@@ -49,18 +49,18 @@ class Measured:
         return replace(run, summary=Summary(values), tables={name: run.tables[name] for name in self.keep})
 
     def source(self) -> str:
-        """What its results depend on: these modules, and the function's text."""
+        """Return the code that its results depend on: these modules, and the function's text."""
         return f"{sources()} {_text_of(self.measure)}"
 
 
 def rows_of(run: Run) -> list[list[Any]]:
-    """The metrics of a reduced run."""
+    """Return the metrics of a reduced run."""
     return list(run.summary.values[METRICS])
 
 
 @functools.cache
 def sources() -> str:
-    """The digest of the modules that measure runs."""
+    """Return the digest of the modules that measure runs."""
     folders = [Path(str(module.__file__)).parent for module in (analysis, outcome)]
     files = [file for folder in folders for file in sorted(folder.glob("*.py"))] + [Path(__file__)]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

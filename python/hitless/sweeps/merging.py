@@ -1,4 +1,4 @@
-"""Shards of one sweep put together: the same bytes as of the sweep that ran at once."""
+"""Merges the shards of one sweep: the result has the same bytes as a sweep without shards."""
 
 import json
 import shutil
@@ -22,9 +22,9 @@ from hitless.whole_file import text_of
 
 
 def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:
-    """Put the shards in ``folders`` together, in ``out`` or in the first of them.
+    """Merge the shards in ``folders`` into ``out`` or into the first of them.
 
-    Raises `BadInput` where they are not all the shards of one sweep by one program, each complete.
+    Raises `BadInput` unless they are all the shards of one sweep by one program, each complete.
     """
     target = out or folders[0]
     found = {path: json.loads(text_of(path)) for folder in folders for path in _shards(folder)}
@@ -66,7 +66,7 @@ def _check(found: Mapping[Path, Mapping[str, Any]], folders: Sequence[Path]) -> 
         len({(told["digest"], told["program"], shard.of) for told, shard in zip(found.values(), shards, strict=True)})
         > 1
     ):
-        rule = "all are of one sweep, of one build of hitless, and of one number of shards"
+        rule = "all must belong to one sweep, one build of hitless, and one number of shards"
         raise BadInput("the shards do not belong together", where=where, rule=rule)
     missing = set(range(1, shards[0].of + 1)) - {shard.number for shard in shards}
     if missing:
@@ -74,7 +74,9 @@ def _check(found: Mapping[Path, Mapping[str, Any]], folders: Sequence[Path]) -> 
         raise BadInput(f"shards are missing: {names}", where=where)
     broken = [path for path, told in found.items() if not told["complete"]]
     if broken:
-        raise BadInput("a shard is not complete", where=str(broken[0]), hint="start it again: it goes on where it was")
+        raise BadInput(
+            "a shard is not complete", where=str(broken[0]), hint="start it again: it continues where it stopped"
+        )
 
 
 def _plan_of(told: Mapping[str, Any]) -> SweepPlan:

@@ -1,4 +1,4 @@
-"""What a sweep runs: a base scenario, axes of settings, seeds, and what is kept of each run."""
+"""The runs of a sweep: a base scenario, axes of settings, seeds, and tables to keep."""
 
 import hashlib
 import itertools
@@ -19,7 +19,7 @@ from hitless.whole_file import text_of
 
 Label: TypeAlias = bool | int | float | str
 Grid: TypeAlias = Mapping[str, Sequence[Label] | Mapping[str, Any]]
-"""Values by the path of their field, or values with a label each."""
+"""Values by the path of their field, or labelled values."""
 
 _COLUMNS_TAKEN = ("point", "seed", "of", "metric", "unit", "value")
 _SEEDS_MAX = 2**53
@@ -27,25 +27,25 @@ _SEEDS_MAX = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One field of the scenario and the values that it takes."""
+    """One field of the scenario and its values."""
 
     path: str
     values: Mapping[Label, Any]
-    """By their labels, which are what results show."""
+    """Values by label; results show the label."""
 
     @classmethod
     def of(cls, path: str, given: Sequence[Label] | Mapping[str, Any]) -> "Axis":
-        """An axis as it is written. Raises `BadInput`."""
+        """Read an axis in any of its notations. Raises `BadInput`."""
         if path in _COLUMNS_TAKEN:
             raise BadInput(f"an axis is called {path!r}", rule=f"columns of results are: {', '.join(_COLUMNS_TAKEN)}")
         if isinstance(given, Mapping):
             found: dict[Label, Any] = {str(label): value for label, value in given.items()}
         elif isinstance(given, str) or not isinstance(given, Sequence):
-            raise BadInput(f"the axis {path!r} has no list of values", hint="values in [ ], or a label for each")
+            raise BadInput(f"the axis {path!r} has no list of values", hint="give values in [ ], or a label for each")
         else:
             if any(not isinstance(value, bool | int | float | str) for value in given):
                 hint = 'as in mechanism = { none = [], LG = [{ kind = "linkguardian", link = "a->b" }] }'
-                raise BadInput(f"values of the axis {path!r} are tables or lists, and have no labels", hint=hint)
+                raise BadInput(f"values of the axis {path!r} are tables or lists without labels", hint=hint)
             found = dict.fromkeys(given)
             found = {value: value for value in found}
         if not found:
@@ -56,11 +56,11 @@ class Axis:
 
     @property
     def is_numeric(self) -> bool:
-        """Are its labels numbers, that have a place on an axis?"""
+        """Are its labels numbers, so that a plot can place them?"""
         return _sort(next(iter(self.values))) == "number"
 
     def column(self, label: Label) -> Label:
-        """A label as the results have it: one type for all of them."""
+        """Return a label for the results: all labels of an axis have one type."""
         return float(label) if self.is_numeric and any(isinstance(one, float) for one in self.values) else label
 
 
@@ -70,12 +70,12 @@ def _sort(label: Label) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSimulation(PacketSimulation):
-    """A simulation whose scenario was checked before, once for all of its seeds."""
+    """A simulation with a scenario that was checked earlier, once for all seeds."""
 
     checked: str = ""
 
     def identity(self, file_name: str) -> str:
-        """As of any simulation."""
+        """Return the identity of the simulation."""
         return self.checked
 
 
@@ -84,24 +84,24 @@ class GridPoint:
     """One choice of a value on each axis."""
 
     number: int
-    """Counted from 0, the last axis changing first."""
+    """Index from 0, the last axis changing first."""
     labels: Mapping[str, Label]
-    """By axis."""
+    """Labels by axis."""
     scenario: Scenario
 
     @property
     def name(self) -> str:
-        """For people: "link[0].loss.rate=0.001 mechanism=LG"."""
+        """The choices, for people: "link[0].loss.rate=0.001 mechanism=LG"."""
         return " ".join(f"{path}={label}" for path, label in self.labels.items()) or "base"
 
     def work(self) -> CheckedSimulation:
-        """Its simulation. Raises `RefusedScenario` with what is wrong with it."""
+        """Return its simulation. Raises `RefusedScenario` with the reason if it is invalid."""
         text, place = self.scenario.text, self.scenario.name
         if self.labels:
-            # Its folder is that of the scenario's file, whatever a label has in it.
+            # Its folder is the folder of the scenario's file, even if a label contains a slash.
             place += f" with {self.name.replace('/', '|')}"
         checked = check_scenario(text, place) + identity(named_in(self.scenario.fields))
-        # Whoever runs it may be in another folder.
+        # The worker can be in another folder.
         place = str(Path(place).absolute()) if Path(place).parent.is_dir() else place
         return CheckedSimulation(text, place, checked=checked)
 
@@ -114,23 +114,23 @@ class SweepPlan:
     axes: Sequence[Axis]
     seeds: Sequence[int]
     keep: Sequence[str] = ()
-    """Tables of each run that become part of the data set."""
+    """Tables of each run to store in the data set."""
 
     @classmethod
     def of(cls, scenario: Scenario, grid: Grid, seeds: int | Sequence[int], keep: Sequence[str] = ()) -> "SweepPlan":
-        """A plan as it is asked for: ``seeds`` are numbers, or how many of them from 1 on. Raises `BadInput`."""
+        """Make a plan: ``seeds`` are numbers, or a count N for the seeds 1 to N. Raises `BadInput`."""
         chosen = range(1, seeds + 1) if isinstance(seeds, int) else list(seeds)
         if not chosen or len(set(chosen)) < len(chosen) or not all(0 <= seed < _SEEDS_MAX for seed in chosen):
             raise BadInput(
-                f"seeds = {seeds!r}", rule="a number of seeds from 1 on, or seeds that differ, each below 2^53"
+                f"seeds = {seeds!r}", rule="a number of seeds (1 or more), or distinct seeds, each below 2^53"
             )
         if isinstance(keep, str):
-            raise BadInput(f"keep = {keep!r} is no list of tables", hint=f"keep=[{keep!r}]")
+            raise BadInput(f"keep = {keep!r} is not a list of tables", hint=f"keep=[{keep!r}]")
         return cls(scenario, [Axis.of(path, values) for path, values in grid.items()], list(chosen), sorted(set(keep)))
 
     @classmethod
     def from_file(cls, path: Path) -> "SweepPlan":
-        """The plan of a sweep file: docs/how-to/sweep.md. Raises `BadInput`."""
+        """Read the plan in a sweep file (docs/how-to/sweep.md). Raises `BadInput`."""
         try:
             content = tomllib.loads(text_of(path))
         except OSError as refused:
@@ -144,14 +144,14 @@ class SweepPlan:
             raise
 
     def points(self) -> Iterator[GridPoint]:
-        """Every choice of a value on each axis."""
+        """Yield every choice of a value on each axis."""
         for number, labels in enumerate(itertools.product(*(axis.values for axis in self.axes))):
             values = {axis.path: axis.values[label] for axis, label in zip(self.axes, labels, strict=True)}
             chosen = {axis.path: axis.column(label) for axis, label in zip(self.axes, labels, strict=True)}
             yield GridPoint(number, chosen, varied(self.scenario, values) if values else self.scenario)
 
     def as_json(self) -> dict[str, Any]:
-        """The plan as its folder has it."""
+        """Return the plan for the file in its folder."""
         return {
             "scenario": self.scenario.text,
             "axes": {axis.path: [[label, value] for label, value in axis.values.items()] for axis in self.axes},
@@ -161,7 +161,7 @@ class SweepPlan:
 
     @property
     def digest(self) -> str:
-        """Two plans that differ in anything have two."""
+        """A digest; it differs if the plans differ in anything."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -196,25 +196,25 @@ class Shard:
 
     @classmethod
     def read(cls, text: str) -> "Shard":
-        """A shard as "3/16". Raises `BadInput`."""
+        """Parse a shard such as "3/16". Raises `BadInput`."""
         number, slash, of = text.partition("/")
         if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-            raise BadInput(f"{text!r} is no shard", rule="NUMBER/OF, from 1/16 to 16/16")
+            raise BadInput(f"{text!r} is not a shard", rule="NUMBER/OF, from 1/16 to 16/16")
         return cls(int(number), int(of))
 
     def has(self, run: int) -> bool:
-        """Is a run, counted from 0, part of it?"""
+        """Does it contain the run with this index, counted from 0?"""
         return run % self.of == self.number - 1
 
     @property
     def suffix(self) -> str:
-        """Of the names of its files; nothing for the only one."""
+        """Suffix of its file names; empty for the only shard."""
         return "" if self.of == 1 else f"-{self.number}-of-{self.of}"
 
 
 def failed(failures: Sequence[HitlessError], runs: int, where: Path) -> HitlessError:
-    """What is raised where runs have failed."""
+    """Return the error to raise if runs have failed."""
     first = failures[0]
     what = f"{len(failures)} of {runs} runs failed, the first of them with: {first.what}"
-    hint = f"the others are kept: the same again runs only what failed; {first.hint}".removesuffix("; ")
+    hint = f"the others are kept: the same command again runs only the failed ones; {first.hint}".removesuffix("; ")
     return HitlessError(what, where=f"{where}: {first.where}".removesuffix(": "), hint=hint)

@@ -1,4 +1,4 @@
-"""A plan run to its data set, by threads or by an executor, as one study."""
+"""Runs a plan as one study, on threads or on an executor, and writes its data set."""
 
 import json
 import sys
@@ -30,10 +30,10 @@ from hitless.terminal.progress import ProgressDisplay
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a plan is run."""
+    """Options for running a plan."""
 
     out: Path | None = None
-    """The folder of its results; left out, one of its own below results/sweeps."""
+    """Folder of the results; the default is a new folder below results/sweeps."""
     jobs: int | None = None
     executor: Executor | None = None
     shard: Shard = field(default_factory=Shard)
@@ -44,7 +44,7 @@ class Options:
 
 @dataclass(slots=True)
 class Sweeping:
-    """A plan on its way."""
+    """A plan in progress."""
 
     plan: SweepPlan
     options: Options
@@ -75,11 +75,11 @@ class Sweeping:
 
     @property
     def there(self) -> int:
-        """Runs that were done before."""
+        """Number of runs that were done earlier."""
         return sum(task.was_there for task in self.study.tasks)
 
     def run(self) -> tuple[Swept, Result[Measurement]]:
-        """Run what is missing, and write the data set; what is done is written whatever happens."""
+        """Run what is missing, and write the data set; finished runs are written whatever happens."""
         try:
             return self._run()
         except OSError as refused:
@@ -104,7 +104,7 @@ class Sweeping:
         return Swept(self.folder.path), result
 
     def _write_tables(self, task: Task) -> None:
-        """Write the tables of a run that are kept, and let go of them: a sweep may have more than memory holds."""
+        """Write the tables to keep of a run, and free them: a sweep can exceed the memory."""
         if task.run is None:
             return
         member = self.runs.members[task.point.key]
@@ -120,7 +120,7 @@ class Sweeping:
 
 
 def outcome_of(sweeping: Sweeping) -> Swept:
-    """Run a plan, and raise what keeps it from being complete: `KeyboardInterrupt`, or the first failure."""
+    """Run a plan, and raise what made it incomplete: `KeyboardInterrupt`, or the first failure."""
     swept, result = sweeping.run()
     if sweeping.study.interrupted:
         raise KeyboardInterrupt
@@ -137,14 +137,14 @@ def write(folder: ResultsFolder, plan: SweepPlan, shard: Shard, rows: pl.DataFra
 
 
 def write_report(folder: ResultsFolder, result: Result[Measurement], manifest: dict[str, object]) -> None:
-    """The page, and its pictures."""
+    """Write the page, and its pictures."""
     folder.write_text("report.html", render_report([result], manifest))
     for name, picture in render_pictures([result]):
         folder.write_text(f"pictures/{file_name(name)}.svg", picture)
 
 
 def _refuse_another(folder: Path, plan: SweepPlan) -> None:
-    """A folder holds one sweep, however many shards of it."""
+    """Refuse a folder that holds another sweep; it can hold many shards of the same one."""
     for path in folder.glob(PLAN.replace(".json", "*.json")):
         try:
             digest = json.loads(path.read_text(encoding="utf-8"))["digest"]
@@ -156,7 +156,7 @@ def _refuse_another(folder: Path, plan: SweepPlan) -> None:
 
 @contextmanager
 def _watched(stop: Callable[[], None]) -> Iterator[Callable[[Sequence[Task]], None]]:
-    """Progress on stderr, and Ctrl-C as an end with what is done, where this thread is the one that is told of it."""
+    """Show progress on stderr, and stop cleanly on Ctrl-C if this is the main thread."""
     with ExitStack() as stack:
         if threading.current_thread() is threading.main_thread():
             stack.enter_context(on_interrupt(stop))

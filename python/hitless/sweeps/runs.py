@@ -23,24 +23,24 @@ class Member:
 
     @property
     def key(self) -> str:
-        """Its name within the sweep."""
+        """Name within the sweep."""
         return f"{self.point.name} seed={self.seed}"
 
 
 @dataclass(slots=True)
 class SweptRuns:
-    """The runs of a plan, or of a shard of it."""
+    """The runs of a plan, or of a shard."""
 
     plan: SweepPlan
     shard: Shard
     measure: Measure | None = None
     members: dict[str, Member] = field(default_factory=dict, init=False)
-    """By key; filled by `points`."""
+    """Members by key; filled by `points`."""
     frame: pl.DataFrame = field(default_factory=pl.DataFrame, init=False)
-    """The rows of those runs that finished; filled by `work_out`."""
+    """Rows of the finished runs; filled by `work_out`."""
 
     def points(self) -> Iterator[Point]:
-        """A run for each point of the grid and each seed. Raises `RefusedScenario` before any of them runs."""
+        """Yield a run for each point of the grid and each seed. Raises `RefusedScenario` before any of them runs."""
         reduction = Measured(list(self.plan.keep), self.measure)
         for point in self.plan.points():
             first = point.number * len(self.plan.seeds)
@@ -52,9 +52,9 @@ class SweptRuns:
                 yield Point(member.key, work, keep=reduction.tables, reduce=reduction, own_seed=seed)  # type: ignore[arg-type]
 
     def work_out(self, runs: Runs, result: Result[Measurement]) -> None:
-        """Every metric at every point over the seeds, and a plot for each axis and each of the metrics asked for most.
+        """Compute every metric at every point over the seeds, and a plot for each axis and popular metric.
 
-        A sweep writes its own data set, so the result has no tables.
+        A sweep writes its own data set, so the result leaves out tables.
         """
         self.frame = frame_of(self.plan, [(self.members[key], runs[key]) for key in runs])
         table = intervals(self.frame)
@@ -63,13 +63,13 @@ class SweptRuns:
 
 
 def _note(row: Mapping[str, Any]) -> str:
-    """How many seeds there are, and why there is no interval."""
+    """Return the number of seeds, and the reason for a missing interval."""
     few = row["seeds"] < REPLICAS_MIN
     return row["note"] if few else "; ".join(filter(None, [f"{row['seeds']} seeds", row["note"]]))
 
 
 def rows_of_table(axes: Iterable[Axis], table: pl.DataFrame) -> Iterable[Measurement]:
-    """The rows of a report, from the table of `intervals`."""
+    """Return the rows of a report, from the table of `intervals`."""
     schemes = [axis.path for axis in axes if not axis.is_numeric]
     places = [axis.path for axis in axes if axis.is_numeric]
     for row in table.iter_rows(named=True):

@@ -3,11 +3,11 @@
 ::
 
     results/sweeps/NAME-DIGEST/
-        sweep.json       the plan, the program, and whether all of it has run
-        rows.parquet     a row for each metric of each run; rows-3-of-16.parquet of a shard
-        tables/messages/ a file for each run, of each table that is kept: the axes and the seed stand before its columns
+        sweep.json       the plan, the program, and whether all runs are done
+        rows.parquet     a row for each metric of each run; rows-3-of-16.parquet for a shard
+        tables/messages/ a file per run for each table to keep; the axes and the seed precede its columns
         report.html      a plot for each axis
-        manifest.json    seeds, machine, warnings, run by run
+        manifest.json    seeds, machine and warnings of each run
 """
 
 import json
@@ -29,22 +29,22 @@ ROWS = "rows.parquet"
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A sweep that has run. What it holds is on disk, in ``folder``, and is read when it is asked for."""
+    """A finished sweep. Its data is on disk, in ``folder``, and is read on request."""
 
     folder: Path
 
     @classmethod
     def read(cls, folder: str | PathLike[str]) -> "Swept":
-        """The sweep that a folder holds. Raises `BadInput` where there is none, or only shards of one."""
+        """Open the sweep in a folder. Raises `BadInput` if the folder is empty or holds only some shards."""
         found = cls(Path(folder))
         if not (found.folder / ROWS).is_file():
-            hint = "hitless sweep merge FOLDER puts shards together"
-            raise BadInput("there are no rows of a sweep", where=str(folder), hint=hint)
+            hint = "hitless sweep merge FOLDER merges shards"
+            raise BadInput("there are no rows from a sweep", where=str(folder), hint=hint)
         return found
 
     @property
     def is_complete(self) -> bool:
-        """Have all of its runs been done?"""
+        """Are all of its runs done?"""
         return bool(json.loads((self.folder / PLAN).read_text(encoding="utf-8"))["complete"])
 
     @property
@@ -53,24 +53,24 @@ class Swept:
         return pl.read_parquet(self.folder / ROWS)
 
     def scan(self) -> pl.LazyFrame:
-        """`rows`, to be read as far as it is needed."""
+        """Return `rows` as a lazy frame."""
         return pl.scan_parquet(self.folder / ROWS)
 
     def table(self, name: str) -> pl.LazyFrame:
-        """A table that was kept, of all runs, the axes and the seed before its own columns. Raises `BadInput`."""
+        """Return a stored table of all runs; the axes and the seed precede its own columns. Raises `BadInput`."""
         folder = self.folder / "tables" / name
         if not folder.is_dir():
             kept = sorted(path.name for path in folder.parent.glob("*"))
-            raise BadInput(f"the sweep has not kept the table {name!r}", rule=f"kept: {', '.join(kept) or 'none'}")
+            raise BadInput(f"the sweep did not keep the table {name!r}", rule=f"kept: {', '.join(kept) or 'none'}")
         return pl.scan_parquet(folder / "*.parquet")
 
     def intervals(self, metric: str | None = None, *, of: str | None = None) -> pl.DataFrame:
-        """The mean of each metric at each point over the seeds, with its 95 % interval by Student's t.
+        """Return the mean of each metric at each point over the seeds, with its 95 % interval by Student's t.
 
         Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds``, ``mean``, ``ci_low``, ``ci_high``, ``note``. Fewer
-        than three seeds give no interval, nor do seeds that change nothing; ``note`` says so. ``metric`` and ``of``
-        choose; ``of`` is a group of flows, and "all" for what is of the whole run. Raises `BadInput` for one that there
-        is not.
+        than three seeds do not give an interval, nor do seeds that change nothing; ``note`` says so. ``metric`` and
+        ``of`` select rows; ``of`` is a group of flows, or "all" for the whole run. Raises `BadInput` for an unknown
+        one.
         """
         table = intervals(self.rows)
         for column, wanted in (("metric", metric), ("of", of)):
@@ -82,9 +82,10 @@ class Swept:
         return table
 
     def plot(self, metric: str, *, x: str | None = None, of: str | None = None) -> Picture:
-        """A metric along the axis ``x``, one curve for each choice on the others.
+        """Plot a metric along the axis ``x``, one curve for each choice on the other axes.
 
-        Left out, ``x`` is the first axis of numbers, and ``of`` the first that has the metric. Raises `BadInput`.
+        The default ``x`` is the first numeric axis, and the default ``of`` the first that has the metric. Raises
+        `BadInput`.
         """
         table = self.intervals(metric, of=of)
         axes = axes_of_intervals(table)
@@ -96,7 +97,7 @@ class Swept:
 
     @property
     def axes(self) -> list[str]:
-        """The paths of the fields that it varies."""
+        """Paths of the fields that it varies."""
         return axes_of(self.rows)
 
     def __repr__(self) -> str:

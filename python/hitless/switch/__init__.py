@@ -1,10 +1,10 @@
-"""`hitless switch` and `hitless link`: a scenario's fabric on the interfaces of a real box.
+"""`hitless switch` and `hitless link`: a scenario's fabric on the interfaces of a real machine.
 
 - `hitless.switch.configuration`: the file of `hitless switch`
-- `hitless.live.ports`: interfaces that belong to somebody else, and are given back as they were
-- `hitless.switch.changes`: what of a scenario can change while the switch runs
+- `hitless.live.ports`: borrowed interfaces, restored afterwards
+- `hitless.switch.changes`: changes of a scenario that a running switch accepts
 - `hitless.switch.service`: the process
-- `hitless.switch.metrics`: what Prometheus may see
-- `hitless.switch.link_file`: the file of `hitless link`, where it runs as a service
-- `hitless.switch.link`: LinkGuardian between two boxes, as a scenario of two switches of which one is elsewhere
+- `hitless.switch.metrics`: metrics for Prometheus
+- `hitless.switch.link_file`: the file of `hitless link` as a service
+- `hitless.switch.link`: LinkGuardian between two machines, as a scenario of two switches, one of them remote
 """

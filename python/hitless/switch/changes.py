@@ -1,6 +1,6 @@
-"""What of a scenario can change while a switch runs, as commands, and what cannot.
+"""Changes of a scenario that a running switch accepts as commands, and changes that it refuses.
 
-A change becomes commands for the running switch, so that its queues and packets stay where they are.
+Commands let the switch keep its queues and packets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from hitless.live import linkguardian_copies
 
 _GUARDIAN = "linkguardian"
 _CHANGEABLE = frozenset({"mode", "copies", "activation", "actual_loss_rate", "target_loss_rate"})
-"""Fields of LinkGuardian that its two ends take while they run."""
+"""Fields of LinkGuardian that its two ends accept during a run."""
 _DERIVED = frozenset(
     {
         "ack_no_timeout",
@@ -23,18 +23,18 @@ _DERIVED = frozenset(
         "sender_buffer",
     }
 )
-"""Fields that follow from the link, losses and copies where a file leaves them out. They stay until a restart."""
+"""Fields with defaults that depend on the link, losses and copies. They stay the same until a restart."""
 _MEANINGLESS = frozenset(
     {"name", "description", "duration", "until", "warmup", "flows", "transport", "host", "measure"}
 )
-"""What a live run does not look at."""
+"""Fields without effect on a live run."""
 
 Scenario = Mapping[str, Any]
 _FIXED = "a running switch keeps it: restart it to change that"
 
 
 def commands(before: Scenario, after: Scenario) -> list[str]:
-    """What leads from one effective configuration to the other. Raises `BadInput` naming all that cannot change."""
+    """Return the commands from one effective configuration to the other. Raises `BadInput` for forbidden changes."""
     differing = sorted(name for name in {*before, *after} - _MEANINGLESS if before.get(name) != after.get(name))
     fixed = [name for name in differing if name not in {"link", "mechanism"}]
     fixed += _fixed_mechanisms(before, after)
@@ -63,7 +63,7 @@ def _fixed_mechanisms(before: Scenario, after: Scenario) -> Iterator[str]:
 
 
 def _fixed_links(before: Scenario, after: Scenario) -> Iterator[str]:
-    """Losses that come and go by a schedule belong to the run that has begun."""
+    """Return the links with a loss schedule, which belongs to the current run."""
     sides = {"before": before, "now": after}
     links = {which: {link["name"]: link for link in side.get("link", [])} for which, side in sides.items()}
     for which, other in (("before", "now"), ("now", "before")):
@@ -73,11 +73,11 @@ def _fixed_links(before: Scenario, after: Scenario) -> Iterator[str]:
             if link.get("changes") or link.get("schedule"):
                 yield f"[[link]] {link['name']}, which {which} has a schedule"
             elif _losses(link) is None:
-                yield f"[[link]] {link['name']}, whose loss {which} is more than a rate and a mean length of bursts"
+                yield f"[[link]] {link['name']}, whose loss {which} is more than a rate and a mean burst length"
 
 
 def _losses(link: Mapping[str, Any]) -> str | None:
-    """The losses of a link as a command says them; None for a model that is more than that."""
+    """Return the losses of a link for a command; None if the model is too complex for one."""
     loss = link.get("loss", {"kind": "none"})
     match loss["kind"]:
         case "none":
@@ -106,7 +106,7 @@ def _guardian_commands(before: Scenario, after: Scenario) -> Iterator[str]:
 
 
 def _command(link: str, entry: Mapping[str, Any]) -> str:
-    """What sets both ends of a link as the scenario has it."""
+    """Return the command that sets both ends of a link as in the scenario."""
     activation = entry.get("activation", [])
     if activation and not activation[-1]["active"]:
         return f"unprotect {link}"
@@ -114,7 +114,7 @@ def _command(link: str, entry: Mapping[str, Any]) -> str:
 
 
 def _copies(entry: Mapping[str, Any]) -> int:
-    """As the scenario says, or by LinkGuardian's Equation 2; one where no loss is expected."""
+    """Return the scenario's copies, or LinkGuardian's Equation 2; 1 if the expected loss is zero."""
     if "copies" in entry:
         return int(entry["copies"])
     actual = entry.get("actual_loss_rate", 0.0)

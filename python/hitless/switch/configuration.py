@@ -1,4 +1,4 @@
-"""The configuration of `hitless switch`: which scenario, and which of its nodes are behind which interface."""
+"""The configuration of `hitless switch`: a scenario, and the interfaces for its real nodes."""
 
 from collections import Counter
 from pathlib import Path
@@ -21,17 +21,17 @@ class Main(Checked):
     """``[switch]``."""
 
     scenario: File
-    """Relative to the folder of this file."""
+    """Path relative to the folder of this file."""
     strict: bool = False
-    """Exit with 1 when a deadline was missed."""
+    """Exit with code 1 if a deadline was missed."""
     slack_us: Annotated[float, Field(ge=1.0, le=1e6)] = 1_000.0
-    """Later than this is a missed deadline."""
+    """Lateness above which a deadline is missed."""
     busy_poll: bool = False
-    """Never sleep: a processor of its own, and the least jitter."""
+    """Never sleep: occupies a processor for minimum jitter."""
     mode: Mode = "packet"
-    """How frames cross to the kernel at each interface."""
+    """Path of frames to the kernel at each interface."""
     results: File | None = None
-    """A new folder for tables, summary and manifest, written at the end; relative to the folder of this file."""
+    """New folder for tables, summary and manifest, written at the end; relative to the folder of this file."""
 
 
 class Metrics(service_metrics.Metrics):
@@ -41,13 +41,13 @@ class Metrics(service_metrics.Metrics):
 
 
 class Interface(Checked):
-    """``[[interface]]``: a node of the scenario that is real, and the interface behind which it is."""
+    """``[[interface]]``: a real node of the scenario, and the interface that leads to it."""
 
     node: Annotated[str, Field(min_length=1, max_length=256)]
-    """A host, a switch that runs elsewhere, or a link to such a switch where several lead there."""
+    """A host, a remote switch, or a link to a remote switch if it has several links."""
     name: InterfaceName
     offloads: Literal["switch-off", "leave"] = "switch-off"
-    """What is done with offloads that merge or split frames; they are switched on again at the end."""
+    """Treatment of offloads that merge or split frames; they are switched on again at the end."""
 
 
 class Config(Checked):
@@ -72,8 +72,8 @@ class Config(Checked):
 
 
 def read_config(path: Path) -> tuple[Config, LiveScenario]:
-    """The configuration in a file, and the scenario that it names. Raises `BadInput` with all that is wrong."""
-    config = parse(Config, read_text(path), str(path), hint="hitless switch --example prints a file to begin with")
+    """Read the configuration in a file, and the scenario that it names. Raises `BadInput` with all errors."""
+    config = parse(Config, read_text(path), str(path), hint="hitless switch --example prints an example file")
     file = path.parent / config.switch.scenario
     scenario = check_live(read_text(file), str(file))
     _require_nodes(config, scenario, str(path))
@@ -81,7 +81,7 @@ def read_config(path: Path) -> tuple[Config, LiveScenario]:
 
 
 def _require_nodes(config: Config, scenario: LiveScenario, where: str) -> None:
-    """Are there such nodes? Which links they leave open, the fabric tells."""
+    """Require that the nodes exist; the fabric reports links that are ambiguous."""
     names = [link[way] for link in scenario.links for way in ("name", "reverse")]
     known = [*scenario.hosts, *scenario.switches]
     for entry in config.interface:
@@ -98,8 +98,8 @@ EXAMPLE = """\
 
 [switch]
 scenario = "fabric.toml"        # relative to this file: hitless scenario example lossy-link > fabric.toml
-# strict = true                 # exit with 1 when a deadline was missed
-# slack_us = 1000.0             # later than this is a missed deadline
+# strict = true                 # exit with code 1 if a deadline was missed
+# slack_us = 1000.0             # lateness above which a deadline is missed
 # mode = "auto"                 # AF_XDP where it works, instead of AF_PACKET
 # busy_poll = true              # a processor of its own, and the least jitter
 # results = "results"           # a new folder for tables and counts, written at the end

@@ -1,8 +1,8 @@
-"""`hitless link`: LinkGuardian between two boxes over one real link, as a scenario of two switches.
+"""`hitless link`: LinkGuardian between two machines over one real link, as a scenario of two switches.
 
-The switch ``here`` runs in this process, ``there`` in one like it on the other box, and each of them protects what it
-sends. A switch of the papers answers within microseconds; a process is woken, and so the times and buffers that follow
-from the speed of the answer are others.
+The switch ``here`` runs in this process, ``there`` in the same program on the other machine, and each of them protects
+the frames that it sends. A switch in the papers answers within microseconds, but a process must be woken first, so
+times and buffers that depend on the response time differ.
 """
 
 import secrets
@@ -15,15 +15,19 @@ from hitless.errors import BadInput
 from hitless.live import LiveScenario, check_live, link_inner_mtu, link_outer_mtu
 
 ANSWER_US = 5_000.0
-"""What the two processes may take to answer each other, beside the link's own delay. Chosen: on a busy machine with two
-processors, 99.9 % of wake-ups come within 1 ms, and an answer needs two."""
+"""Maximum response time of the two processes, in addition to the link's delay.
+
+Chosen: on a busy machine with two processors, 99.9 % of wake-ups come within 1 ms, and an answer needs two.
+"""
 REPORTS_IN_TIME = 5
-"""How often a loss is reported before it is given up, when nothing answers. So many in a row are lost at the rate of a
-frame to the fifth power: 1e-15 at 1e-3."""
+"""Number of reports of a loss before giving up.
+
+The probability of losing all of them is the loss rate to the fifth power: 1e-15 at 1e-3.
+"""
 FRAME_BYTES = 9_216
-"""The longest frame that buffers are made for."""
+"""Maximum frame size for the buffers."""
 RING_FRAMES = 4_096
-"""At 1 Gb/s and full frames 50 ms: as long as a program may keep the switch from its processor."""
+"""Capacity for 50 ms of full frames at 1 Gb/s: the maximum time that a program keeps the switch from its processor."""
 RECIRCULATION_MIN_BPS = 100_000_000_000
 """LinkGuardian, appendix B.1."""
 BUFFERS_MIN_BYTES = 200_000
@@ -32,13 +36,13 @@ BUFFERS_MIN_BYTES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class LinkPlan:
-    """What somebody wants of a protected link."""
+    """User's settings of a protected link."""
 
     inside: str
     outside: str
     rate_bps: int
     delay_us: float
-    """One way, of the real link."""
+    """One-way delay of the real link."""
     loss_rate: float
     """Expected loss rate."""
     target_loss_rate: float
@@ -47,7 +51,7 @@ class LinkPlan:
     processes_us: float = ANSWER_US
     """Maximum time for the two processes to answer each other."""
     first_number: int = field(default_factory=lambda: secrets.randbelow(65_536))
-    """Of the first packet: a process that is started anew is told from its predecessor by it."""
+    """Number of the first packet; it tells a restarted process from its predecessor."""
 
     @property
     def interfaces(self) -> dict[str, str]:
@@ -56,22 +60,22 @@ class LinkPlan:
 
     @property
     def answer_us(self) -> float:
-        """From a lost frame to its repair, at the latest."""
+        """Maximum time from a lost frame to its repair."""
         return 2 * self.delay_us + self.processes_us
 
     @property
     def buffer_bytes(self) -> int:
-        """What comes in while an answer is under way."""
+        """Bytes that can arrive while an answer is in flight."""
         return max(BUFFERS_MIN_BYTES, round(self.rate_bps * self.answer_us / 8e6) + 2 * FRAME_BYTES)
 
     @property
     def frames(self) -> int:
-        """Room for frames: both buffers, of small ones, in both directions."""
+        """Number of frames in both buffers, in both directions, for small frames."""
         return max(8_192, 4 * self.buffer_bytes // 512)
 
 
 def scenario(plan: LinkPlan) -> LiveScenario:
-    """The two switches. Raises `BadInput` for values that make no scenario."""
+    """Return the two switches. Raises `BadInput` for invalid values."""
     rate = f"{plan.rate_bps} bps"
     wire = {"rate": rate, "delay": "0 s"}
     document = {
@@ -87,7 +91,7 @@ def scenario(plan: LinkPlan) -> LiveScenario:
         },
         "switch": {
             "buffer": {"kind": "shared", "total": f"{8 * plan.buffer_bytes} B", "alpha": 1.0},
-            # Memory, not a port: no slower than what both directions may bring at once.
+            # This is memory, not a port: it must keep up with both directions.
             "recirculation_rate": f"{max(RECIRCULATION_MIN_BPS, 2 * plan.rate_bps)} bps",
         },
         "mechanism": [_guardian("here->there", plan), _guardian("there->here", plan)],
@@ -107,10 +111,10 @@ def _guardian(link: str, plan: LinkPlan) -> dict[str, Any]:
         "buffering": "paused-queue",
         "ack_no_timeout": f"{plan.answer_us:.3f} us",
         "timer_period": f"{plan.answer_us / 100:.3f} us",
-        # A link that loses frames one way mostly loses them the other way too, reports of losses among them.
+        # A link that loses frames in one direction usually loses them in the other, including reports of losses.
         "notification_period": f"{plan.answer_us / REPORTS_IN_TIME:.3f} us",
         "sender_buffer": f"{2 * plan.buffer_bytes} B",
-        # What is under way when the pause is sent must still find room.
+        # Frames in flight when the pause is sent must still fit.
         "reordering_buffer": f"{2 * plan.buffer_bytes} B",
         "pause_threshold": f"{plan.buffer_bytes} B",
         "resume_threshold": f"{plan.buffer_bytes // 2} B",
@@ -119,37 +123,37 @@ def _guardian(link: str, plan: LinkPlan) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class MtuPlan:
-    """The arithmetic of MTUs: what is set, and why."""
+    """The calculation of MTUs and the result."""
 
     inside_bytes: int
     outside_bytes: int
     needed_bytes: int
-    """What the outer interface needs for the inner one's frames."""
+    """Required MTU of the outer interface for the inner one's frames."""
 
     @property
     def fits(self) -> bool:
-        """Is there room?"""
+        """Does it fit?"""
         return self.outside_bytes >= self.needed_bytes
 
     def __str__(self) -> str:
         added = self.needed_bytes - self.inside_bytes
         return (
             f"frames of {self.inside_bytes} bytes inside take {self.needed_bytes} bytes on the link "
-            f"({self.inside_bytes} + {added}: the frame's own header and LinkGuardian's), and its MTU is "
+            f"({self.inside_bytes} + {added}: the frame's own header and LinkGuardian's), but its MTU is "
             f"{self.outside_bytes}"
         )
 
 
 def mtu_plan(inside_bytes: int, outside_bytes: int, vlan_tags: int) -> MtuPlan:
-    """The arithmetic for interfaces of these MTUs."""
+    """Calculate for interfaces with these MTUs."""
     return MtuPlan(inside_bytes, outside_bytes, link_outer_mtu(inside_bytes, vlan_tags))
 
 
 def require_room(plan: MtuPlan, outside: str, inside: str, vlan_tags: int) -> None:
-    """Refuse a link without room. Raises `BadInput` with the arithmetic and both ways out."""
+    """Refuse a link with a small MTU. Raises `BadInput` with the calculation and both remedies."""
     if plan.fits:
         return
     lower = link_inner_mtu(plan.outside_bytes, vlan_tags)
     instead = f", or ip link set {inside} mtu {lower} and the same on every host behind it" if lower else ""
     hint = f"ip link set {outside} mtu {plan.needed_bytes} at both ends, or --set-mtu{instead}"
-    raise BadInput(f"the link has no room: {plan}", where=f"--outside {outside}", hint=hint)
+    raise BadInput(f"the link's MTU is too small: {plan}", where=f"--outside {outside}", hint=hint)

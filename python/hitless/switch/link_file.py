@@ -16,13 +16,13 @@ class Link(Checked):
     """``[link]``."""
 
     inside: InterfaceName
-    """The interface to the hosts."""
+    """Interface to the hosts."""
     outside: InterfaceName
-    """The interface to the other box: the lossy link."""
+    """Interface to the other machine: the lossy link."""
     rate: str
     """Rate of the link, such as "1 Gbps"."""
     delay: str = "100 us"
-    """One way."""
+    """One-way delay."""
     answer: str = "5 ms"
     """Maximum time for the processes at both ends to answer each other, in addition to the delay."""
     loss_rate: Annotated[float, Field(ge=1e-12, le=0.4)] = 1e-3
@@ -30,17 +30,17 @@ class Link(Checked):
     target: Annotated[float, Field(ge=1e-18, le=0.4)] = 1e-8
     """Target residual loss rate."""
     mode: Literal["blocking", "non-blocking"] = "blocking"
-    """Keep the order of frames, or not."""
+    """Keep frames in order, or not."""
     active: bool = True
     """Protect; else only forward."""
     set_mtu: bool = False
-    """Raise the MTU of the outside interface as far as is needed."""
+    """Raise the MTU of the outside interface as needed."""
     vlan_tags: Annotated[int, Field(ge=0, le=2)] = 0
-    """VLAN tags that frames may carry."""
+    """Maximum number of VLAN tags on a frame."""
     strict: bool = False
-    """Exit with 1 when a deadline was missed."""
+    """Exit with code 1 if a deadline was missed."""
     busy_poll: bool = False
-    """Never sleep: a processor of its own, and the least jitter."""
+    """Never sleep: occupies a processor for minimum jitter."""
 
 
 class LinkMetrics(Metrics):
@@ -57,16 +57,16 @@ class Config(Checked):
 
 
 CHANGEABLE = frozenset({"loss_rate", "target", "mode", "active", "strict"})
-"""What a running end takes from its file when it is read again."""
+"""Fields that a running end accepts when it reads its file again."""
 
 
 def read_link_file(path: Path) -> Config:
-    """The configuration in a file. Raises `BadInput` with all that is wrong."""
-    return parse(Config, read_text(path), str(path), hint="hitless link --example prints a file to begin with")
+    """Read the configuration in a file. Raises `BadInput` with all errors."""
+    return parse(Config, read_text(path), str(path), hint="hitless link --example prints an example file")
 
 
 def require_changeable(before: Config, after: Config) -> None:
-    """Is what a running end keeps as it was? Raises `BadInput` naming what is not."""
+    """Require that fixed fields are unchanged. Raises `BadInput` naming the changed ones."""
     names = set(type(before.link).model_fields) - CHANGEABLE
     fixed = sorted(f"link.{name}" for name in names if getattr(before.link, name) != getattr(after.link, name))
     fixed += ["metrics"] if before.metrics != after.metrics else []
@@ -81,7 +81,7 @@ EXAMPLE = """\
 [link]
 inside = "eth1"                 # the interface to the hosts
 outside = "eth2"                # the interface to the other box: the lossy link
-rate = "1 Gbps"                 # rate of the link: queues build here, not there
+rate = "1 Gbps"                 # rate of the link: queues build here, not in the link
 # delay = "100 us"              # one way
 # answer = "5 ms"               # maximum time for both processes to answer, without the delay
 # loss_rate = 1e-3              # expected loss rate

@@ -1,4 +1,4 @@
-"""The process of `hitless switch`: runs until it is told to stop, reads its file again at SIGHUP."""
+"""The process of `hitless switch`: runs until stopped, and reads its file again at SIGHUP."""
 
 import logging
 import sys
@@ -18,7 +18,7 @@ from hitless.switch.metrics import LiveCollector
 log = logging.getLogger(__name__)
 
 ALIVE_S = 1.0
-"""How often systemd hears that it is alive, and the log what has become of interfaces."""
+"""Interval for the systemd watchdog, and for logging changes of interfaces."""
 
 
 class LiveService(Controlled, ABC):
@@ -31,22 +31,22 @@ class LiveService(Controlled, ABC):
 
     @abstractmethod
     def run(self) -> Status:
-        """Forward until told to stop. Raises `HitlessError`."""
+        """Forward until stopped. Raises `HitlessError`."""
 
     @abstractmethod
     def _say(self, live: LiveRun) -> None:
-        """Tell what is forwarded, now that it is."""
+        """Log what is forwarded, once it is."""
 
     @abstractmethod
     def _read_again(self, live: LiveRun) -> None:
-        """Read the file again. One that is wrong, or asks for what a running service keeps, changes nothing."""
+        """Read the file again. An invalid file, or one with forbidden changes, changes nothing."""
 
     @abstractmethod
     def _came_back(self, interface: str) -> None:
-        """Set up an interface that was gone as at the start. Raises `HitlessError` or `OSError`."""
+        """Prepare a returned interface as at the start. Raises `HitlessError` or `OSError`."""
 
     def _forward(self, live: LiveRun) -> None:
-        """Forward until told to stop, or until the run has ended."""
+        """Forward until stopped, or until the run has ended."""
         with live.running(at_end=self.wake.set):
             self._say(live)
             notify("READY=1")
@@ -75,7 +75,7 @@ class Service(LiveService):
         return self._config.switch.strict
 
     def run(self) -> Status:
-        """Forward, and write the results where the file says so."""
+        """Forward, and write the results if the file asks for them."""
         config = self._config
         if config.switch.results is not None:
             results.require_new(self._path.parent / config.switch.results)
@@ -105,7 +105,7 @@ class Service(LiveService):
             _require_same(self._config, config)
             wanted = changes.commands(self._scenario.effective, scenario.effective)
         except HitlessError as wrong:
-            log.error("%s was not read again, the switch goes on as before:\n%s", self._path, wrong)  # noqa: TRY400
+            log.error("%s was not read again, the switch continues unchanged:\n%s", self._path, wrong)  # noqa: TRY400
             return
         for command in wanted:
             if not _carried_out(live, command):
@@ -118,7 +118,7 @@ class Service(LiveService):
             ports.switch_off_again(interface)
 
     def _rates_bps(self) -> dict[str, int]:
-        """Of the link behind which each real node is."""
+        """Return the rate of the link to each real node."""
         return {end: link["rate_bps"] for link in self._scenario.links for end in (*link["ends"], link["name"])}
 
 
@@ -127,7 +127,7 @@ def _options(config: Config) -> LiveOptions:
 
 
 def _require_same(before: Config, after: Config) -> None:
-    """Is what a running switch keeps as it was?"""
+    """Require that fixed fields are unchanged."""
     fixed = [name for name in ("interface", "metrics") if getattr(before, name) != getattr(after, name)]
     fixed += [
         f"switch.{name}"

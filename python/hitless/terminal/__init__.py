@@ -1,6 +1,6 @@
-"""What people see of work under way, from a command line or from Python.
+"""Display of work in progress, on a command line or in Python.
 
 - ``console``    stdout for data, stderr for everything else
-- ``progress``   a bar, or a line now and then, for what takes longer than two seconds
-- ``interrupt``  Ctrl-C as an end with what is done
+- ``progress``   a bar, or an occasional line, for work that takes longer than two seconds
+- ``interrupt``  clean stop on Ctrl-C
 """

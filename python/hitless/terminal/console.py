@@ -1,4 +1,4 @@
-"""Where output goes: data to stdout, everything else to stderr."""
+"""Destination of output: data to stdout, everything else to stderr."""
 
 import io
 import json
@@ -16,21 +16,21 @@ from hitless.visible import visible
 
 
 def leave(file: IO[str]) -> None:
-    """Nobody reads it, or it cannot be written: what is written then goes nowhere, without a complaint at the exit."""
+    """Discard further output to an unreadable or unwritable stream, without an error at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, file.fileno())
     os.close(nowhere)
 
 
 class _Terminal(Console):
-    """A console whose reader may leave early, as ``| head`` does: what else is written then goes nowhere."""
+    """A console that tolerates a reader that leaves early, such as ``| head``: further output is discarded."""
 
     def on_broken_pipe(self) -> None:
-        """Go on without the reader: results are still to be written, and told on stderr."""
+        """Continue without the reader: results must still be written, and reported on stderr."""
         leave(self.file)
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Show control characters of a text before lines are broken."""
+        """Show control characters of a text before breaking lines."""
         super().print(*(visible(each) if isinstance(each, str) else each for each in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -40,19 +40,19 @@ class _Terminal(Console):
 
 
 def be_tolerant() -> None:
-    """Show letters that the encoding of stdout or stderr does not have by their number, instead of an error."""
+    """Show characters outside the encoding of stdout or stderr as escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-# Text of users and addresses of interfaces is no markup for emoji: ":cd:" stays.
+# Users' texts and addresses of interfaces are not emoji markup: ":cd:" stays.
 stdout = _Terminal(highlight=False, emoji=False)
 stderr = _Terminal(stderr=True, highlight=False, emoji=False)
 
 
 class _Causes:
-    """Whether errors are printed with the places in the program that they came from."""
+    """Whether errors are printed with their traceback."""
 
     are_shown = False
 
@@ -61,30 +61,30 @@ _causes = _Causes()
 
 
 def show_causes() -> None:
-    """Print each error from now on with its traceback: --debug."""
+    """Print each further error with its traceback: --debug."""
     _causes.are_shown = True
 
 
 def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:
-    """The one JSON document of a command."""
+    """Print the only JSON document of a command."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     sys.stdout.write(visible(json.dumps(document, indent=2, ensure_ascii=not is_unicode)) + "\n")
     sys.stdout.flush()
 
 
 def print_text(text: str) -> None:
-    """Text as it is, for people and pipes."""
+    """Print text unchanged, for people and pipes."""
     sys.stdout.write(visible(text if text.endswith("\n") else f"{text}\n"))
     sys.stdout.flush()
 
 
 def print_note(text: str) -> None:
-    """A line about what is going on."""
+    """Print a line about progress."""
     stderr.print(text, markup=False, soft_wrap=True)
 
 
 def print_error(error: HitlessError) -> None:
-    """An error for people; its cause as a traceback only with --debug."""
+    """Print an error for people; its cause as a traceback only with --debug."""
     first, _, rest = str(error).partition("\n")
     stderr.print(first, style="bold red", markup=False, soft_wrap=True)
     if rest:

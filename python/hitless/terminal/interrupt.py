@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command with what is done; a second one ends it at once."""
+"""Ctrl-C stops a command with its partial results; a second one ends it at once."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ EXIT_INTERRUPTED = 130
 
 @contextmanager
 def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Call ``stop`` at the first interrupt or termination, and fall back to the usual handling for the next."""
+    """Call ``stop`` at the first interrupt or termination, and restore the usual handling for the next."""
     signals = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.getsignal(number) for number in signals}
 
@@ -22,7 +22,7 @@ def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         restore()
-        print_note("interrupted: finishing with what is done (once more ends at once)")
+        print_note("interrupted: keeping finished work (interrupt again to end at once)")
         stop()
 
     for number in signals:

@@ -1,4 +1,4 @@
-"""Progress on stderr for what takes longer than two seconds."""
+"""Progress on stderr for work that takes longer than two seconds."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from hitless.terminal.console import print_note, stderr
 _SHOW_AFTER_S = 2.0
 _LINE_EVERY_S = 15.0
 _SHARE_ENOUGH, _ENOUGH_S = 0.02, 60.0
-"""What must be done, or have passed, before what is left can be told from it."""
+"""Minimum share done, or time passed, for an estimate of the remaining time."""
 
 
 class Watched(Protocol):
@@ -27,7 +27,7 @@ class Watched(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name for people."""
 
     @property
     def progress(self) -> float:
@@ -35,11 +35,11 @@ class Watched(Protocol):
 
     @property
     def done(self) -> bool:
-        """Is nothing left of it?"""
+        """Is it complete?"""
 
 
 class ProgressDisplay:
-    """A bar on a terminal, a line now and then elsewhere; nothing at all for what is quick."""
+    """A bar on a terminal, an occasional line elsewhere; silent for quick work."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -55,7 +55,7 @@ class ProgressDisplay:
             self._bar.stop()
 
     def look(self, parts: Sequence[Watched]) -> None:
-        """Show how far the parts have come; called often."""
+        """Show the progress of the parts; called often."""
         if not parts:
             return
         now = time.monotonic()
@@ -106,7 +106,7 @@ def _counts(what: str, parts: Sequence[Watched]) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Two units at most: "43 s", "12 min 5 s", "3 h 20 min"."""
+    """Format with at most two units: "43 s", "12 min 5 s", "3 h 20 min"."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

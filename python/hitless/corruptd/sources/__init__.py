@@ -1,4 +1,4 @@
-"""Where readings of a port's counters come from."""
+"""Sources of counter readings for a port."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from hitless.corruptd.window import Reading
 
 
 class NoReading(Exception):
-    """There is no reading: the text says why. The next one may succeed."""
+    """The reading failed: the text says why. The next one may succeed."""
 
 
 class CounterSource(Protocol):

@@ -1,7 +1,7 @@
 """Linux interfaces: ethtool's standard statistics over netlink, or the files below /sys/class/net.
 
-A software interface (veth, bridge, tunnel) has no frame check sequence. Its files exist and always say 0, which would
-look like a link without a fault, so it is refused.
+Software interfaces (veth, bridge, tunnel) lack a frame check sequence. Their files exist and always say 0, which would
+look like a perfect link, so they are refused.
 """
 
 import errno
@@ -19,9 +19,9 @@ _SILENT = {errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOENT}
 
 
 class LinuxSource:
-    """The counters of an interface: over netlink where its driver has them, else from files.
+    """The counters of an interface: over netlink if its driver supports it, otherwise from files.
 
-    Once it has found one of the two it stays there: their numbers count from different beginnings.
+    The choice is permanent, because their counts start at different times.
     """
 
     def __init__(self, interface: str, *, count_fec: bool = False, sysfs: Path = SYSFS) -> None:
@@ -38,13 +38,13 @@ class LinuxSource:
 
     def _from_files(self) -> Reading:
         if self._basis == NETLINK:
-            raise NoReading(f"{self.interface}: its driver no longer tells what it told before; SIGHUP begins anew")
+            raise NoReading(f"{self.interface}: its driver no longer reports the same counters; SIGHUP starts over")
         if self._count_fec:
-            raise NoReading(f"{self.interface}: only files tell its counters, and count_fec has no effect on them")
+            raise NoReading(f"{self.interface}: its counters are only in files, which count_fec does not affect")
         return self._files.read()
 
     def _over_netlink(self) -> Reading | None:
-        """None where the kernel or the driver does not have these counters."""
+        """Read over netlink; None if the kernel or the driver lacks these counters."""
         try:
             with EthtoolNetlink() as kernel:
                 mac = kernel.mac_statistics(self.interface)
@@ -60,7 +60,7 @@ class LinuxSource:
         if mac.frames_received_ok is None or mac.frame_check_sequence_errors is None:
             return None
         if self._count_fec and blocks is None:
-            raise NoReading(f"{self.interface}: count_fec is set, and its driver does not tell uncorrectable blocks")
+            raise NoReading(f"{self.interface}: count_fec is set, but its driver does not report uncorrectable blocks")
         bad = mac.frame_check_sequence_errors + ((blocks or 0) if self._count_fec else 0)
         return Reading(mac.frames_received_ok, bad, blocks, NETLINK)
 
@@ -79,7 +79,7 @@ class SysfsSource:
             raise NoReading(f"there is no interface {self.interface}")
         if not (folder / "device").exists():
             raise NoReading(
-                f"{self.interface} is a software interface: it has no frame check sequence and counts no bad frames"
+                f"{self.interface} is a software interface: it has no frame check sequence and cannot count bad frames"
             )
         return Reading(self._number(folder, "rx_packets"), self._number(folder, "rx_crc_errors"), basis=FILES)
 
@@ -93,7 +93,7 @@ class SysfsSource:
 
 
 def parse_number(content: bytes) -> int:
-    """A counter as text. Raises ValueError for anything but decimal digits."""
+    """Parse a counter. Raises ValueError for anything but decimal digits."""
     text = content.strip()
     if not text.isdigit() or len(text) > 20:
         raise ValueError(f"not a counter: {content[:40]!r}")

@@ -2,7 +2,7 @@
 
 Numbers and layouts: linux/netlink.h, linux/genetlink.h, linux/ethtool_netlink.h of the kernel's user interface, and
 Documentation/networking/ethtool-netlink.rst (STATS_GET since Linux 5.13, FEC_GET with statistics likewise). Everything
-is in the byte order of the machine. What is read is checked: any bytes give a result or `BadNetlink`.
+is in the byte order of the machine. Input is validated: any bytes give a result or `BadNetlink`.
 """
 
 import errno
@@ -38,7 +38,7 @@ _NESTED = 0x8000
 
 
 class BadNetlink(Exception):
-    """Bytes that are no answer of the kernel's, or one that refuses; ``number`` is the kernel's error, or 0."""
+    """Bytes that are not a valid answer of the kernel, or a refusal; ``number`` is the kernel's error, or 0."""
 
     def __init__(self, what: str, number: int = 0) -> None:
         super().__init__(what)
@@ -47,20 +47,20 @@ class BadNetlink(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MacStatistics:
-    """The standard MAC counters of a port (IEEE 802.3, clause 30.3.1.1); None where the driver has none."""
+    """The standard MAC counters of a port (IEEE 802.3, clause 30.3.1.1); None for counters that the driver lacks."""
 
     frames_received_ok: int | None = None
     frame_check_sequence_errors: int | None = None
 
 
 def attribute(kind: int, payload: bytes, *, nested: bool = False) -> bytes:
-    """One attribute, padded."""
+    """Encode one attribute, padded."""
     head = _ATTRIBUTE.pack(_ATTRIBUTE.size + len(payload), kind | (_NESTED if nested else 0))
     return head + payload + bytes(-len(payload) % 4)
 
 
 def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kind and payload of each attribute in ``data``."""
+    """Yield kind and payload of each attribute in ``data``."""
     at = 0
     while at + _ATTRIBUTE.size <= len(data):
         length, kind = _ATTRIBUTE.unpack_from(data, at)
@@ -71,7 +71,7 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Kind, sequence number and payload of each message in a datagram."""
+    """Yield kind, sequence number and payload of each message in a datagram."""
     at = 0
     while at + _MESSAGE.size <= len(data):
         length, kind, _flags, sequence, _port = _MESSAGE.unpack_from(data, at)
@@ -82,7 +82,7 @@ def messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def refuse_error(payload: bytes) -> None:
-    """The kernel's acknowledgement: nothing for success, else `BadNetlink`."""
+    """Check the kernel's acknowledgement; raise `BadNetlink` unless it reports success."""
     if len(payload) < 4:
         raise BadNetlink("an acknowledgement without its number")
     number = -int(struct.unpack_from("=i", payload)[0])
@@ -91,7 +91,7 @@ def refuse_error(payload: bytes) -> None:
 
 
 def parse_family(body: bytes) -> int:
-    """The number of a family from the control family's answer."""
+    """Parse the number of a family from the control family's answer."""
     found = dict(attributes(_after_generic(body)))
     if len(found.get(FAMILY_ID, b"")) != 2:
         raise BadNetlink("the kernel's answer has no number of a family")
@@ -99,7 +99,7 @@ def parse_family(body: bytes) -> int:
 
 
 def parse_mac_statistics(body: bytes) -> MacStatistics:
-    """The counters in an answer to STATS_GET."""
+    """Parse the counters in an answer to STATS_GET."""
     counted: dict[int, int] = {}
     for kind, group in attributes(_after_generic(body)):
         if kind != STATS_GROUP:
@@ -114,7 +114,7 @@ def parse_mac_statistics(body: bytes) -> MacStatistics:
 
 
 def parse_fec_uncorrectable(body: bytes) -> int | None:
-    """The uncorrectable blocks in an answer to FEC_GET: the total comes first, then the lanes."""
+    """Parse the uncorrectable blocks in an answer to FEC_GET: the total comes first, then the lanes."""
     for kind, payload in attributes(_after_generic(body)):
         if kind == FEC_STATS:
             for number, values in attributes(payload):
@@ -136,7 +136,7 @@ def _u64(payload: bytes) -> int:
 
 
 def device(header: int, name: str, flags: int = 0) -> bytes:
-    """The header of ethtool's requests: which interface."""
+    """Encode the header of ethtool's requests, which names the interface."""
     what = attribute(HEADER_NAME, name.encode() + b"\0")
     if flags:
         what += attribute(HEADER_FLAGS, struct.pack("=I", flags))
@@ -144,14 +144,14 @@ def device(header: int, name: str, flags: int = 0) -> bytes:
 
 
 def mac_statistics_request(name: str) -> bytes:
-    """The attributes of STATS_GET for the group of MAC counters."""
+    """Encode the attributes of STATS_GET for the group of MAC counters."""
     bit = attribute(BITS_BIT, attribute(BIT_NAME, b"eth-mac\0"), nested=True)
     groups = attribute(BITSET_NO_MASK, b"") + attribute(BITSET_BITS, bit, nested=True)
     return device(STATS_HEADER, name) + attribute(STATS_GROUPS, groups, nested=True)
 
 
 class EthtoolNetlink:
-    """A socket to ethtool's family of the kernel, for a ``with``: opened there and closed. Raises OSError."""
+    """A socket to ethtool's family of the kernel, as a context manager that opens and closes it. Raises OSError."""
 
     def __init__(self) -> None:
         self._sequence = 0
@@ -173,11 +173,11 @@ class EthtoolNetlink:
         self._socket.close()
 
     def mac_statistics(self, interface: str) -> MacStatistics:
-        """FramesReceivedOK and FrameCheckSequenceErrors. Raises OSError or `BadNetlink`."""
+        """Read FramesReceivedOK and FrameCheckSequenceErrors. Raises OSError or `BadNetlink`."""
         return parse_mac_statistics(self._ask(self._family, STATS_GET, 1, mac_statistics_request(interface)))
 
     def fec_uncorrectable(self, interface: str) -> int | None:
-        """Uncorrectable blocks, or None where there is no such counter. Raises OSError or `BadNetlink`."""
+        """Read the uncorrectable blocks, or None if the counter is missing. Raises OSError or `BadNetlink`."""
         request = device(FEC_HEADER, interface, FLAG_STATS)
         try:
             return parse_fec_uncorrectable(self._ask(self._family, FEC_GET, 1, request))
@@ -187,7 +187,7 @@ class EthtoolNetlink:
             raise
 
     def _ask(self, family: int, command: int, version: int, body: bytes) -> bytes:
-        """The body of the one answer to a request, after its acknowledgement."""
+        """Return the body of the only answer to a request, after its acknowledgement."""
         self._sequence += 1
         payload = _GENERIC.pack(command, version, 0) + body
         head = _MESSAGE.pack(_MESSAGE.size + len(payload), family, REQUEST_AND_ACK, self._sequence, 0)

@@ -1,8 +1,8 @@
 """SONiC: the port counters that syncd keeps in COUNTERS_DB (Redis database 2).
 
 ``COUNTERS_PORT_NAME_MAP`` maps "Ethernet0" to an object, and ``COUNTERS:<object>`` holds its SAI statistics as decimal
-text. Good frames are unicast plus other frames; bad ones are those with a wrong check sequence where the chip tells
-them apart, else all receive errors.
+text. Good frames are unicast plus other frames; bad ones are frames with a wrong check sequence if the chip counts them
+separately, otherwise all receive errors.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class SonicSource:
         self._basis = ""
 
     def read(self) -> Reading:
-        """Read the counters now. The object is looked up each time: it changes when syncd starts again."""
+        """Read the counters now. The object is looked up each time: it changes when syncd restarts."""
         try:
             with client(self._settings) as database:
                 found = database.hget(NAME_MAP, self.port)
@@ -49,27 +49,27 @@ class SonicSource:
 
 
 def parse_counters(port: str, fields: Mapping[bytes, bytes], *, count_fec: bool, before: str = "") -> Reading:
-    """The reading in a hash of SAI statistics; raises `NoReading` where it has none.
+    """Parse a hash of SAI statistics. Raises `NoReading` if the counters are missing.
 
-    ``before`` is the basis of the reading before. A counter of it that is missing now would change what is counted.
+    ``before`` is the basis of the previous reading; losing one of its counters would change the meaning of the numbers.
     """
     found = {name: _number(port, fields, name) for name in _NAMES}
     lost = [name for name in before.split() if found[name] is None]
     if lost:
-        raise NoReading(f"{port}: COUNTERS_DB had {lost[0]} and has it no longer; SIGHUP begins anew")
+        raise NoReading(f"{port}: COUNTERS_DB had {lost[0]} and no longer has it; SIGHUP starts over")
     good = [name for name in (UNICAST, NOT_UNICAST) if found[name] is not None]
     bad = [name for name in (CHECK_SEQUENCE_ERRORS, ERRORS) if found[name] is not None][:1]
     if UNICAST not in good or not bad:
         raise NoReading(f"{port}: COUNTERS_DB has no {UNICAST}, or neither {CHECK_SEQUENCE_ERRORS} nor {ERRORS}")
     if count_fec and found[FEC_UNCORRECTABLE] is None:
-        raise NoReading(f"{port}: count_fec is set, and COUNTERS_DB has no {FEC_UNCORRECTABLE}")
+        raise NoReading(f"{port}: count_fec is set, but COUNTERS_DB has no {FEC_UNCORRECTABLE}")
     bad += [FEC_UNCORRECTABLE] if count_fec else []
     frames_ok, frames_bad = (sum(found[name] or 0 for name in names) for names in (good, bad))
     return Reading(frames_ok, frames_bad, found[FEC_UNCORRECTABLE], " ".join((*good, *bad)))
 
 
 def _number(port: str, fields: Mapping[bytes, bytes], name: str) -> int | None:
-    """None where the chip has no such counter: SONiC leaves it out or writes N/A."""
+    """Return a counter; None if the chip lacks it: SONiC omits it or writes N/A."""
     value = fields.get(name.encode())
     if value is None or value == b"N/A":
         return None

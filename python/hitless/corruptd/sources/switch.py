@@ -1,4 +1,4 @@
-"""The counters of a switch in this process: the simulated one, or any with the same calls."""
+"""The counters of a switch in this process: a simulated one, or any object with the same methods."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from hitless.corruptd.window import Reading
 
 @dataclass(frozen=True, slots=True)
 class SwitchSource:
-    """The port behind ``link``."""
+    """The port that receives from ``link``."""
 
     switch: SwitchPorts
     link: str
 
     def read(self) -> Reading:
-        """framesRxOk and framesRxAll."""
+        """Read framesRxOk and framesRxAll."""
         try:
             frames_ok, frames_all = self.switch.receive_counters(self.link)
         except (ValueError, RuntimeError) as refused:

@@ -1,7 +1,7 @@
-//! Early Drop: gives up data packets that leave a long queue, so that senders slow down before it is full.
+//! Early Drop: drops data packets that leave a long queue, so that senders slow down before it is full.
 //!
-//! A sketch to begin with. `EarlyDropSettings` is what a scenario may set, `impl Kind` what scenarios ask of the
-//! mechanism, and `impl Mechanism` what the switch calls for packets and events.
+//! A sketch to change. `EarlyDropSettings` has the fields of the scenario, `impl Kind` is the interface to scenarios,
+//! and `impl Mechanism` has the hooks that the switch calls for packets and events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,18 +15,18 @@ use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, Report, Res
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Adds what this crate has to the kinds of mechanisms that there are: a line for each.
+/// Registers the kinds of mechanisms in this crate: a line for each.
 pub fn register(kinds: Registry) -> Registry {
     kinds.with::<EarlyDrop>()
 }
 
-/// The parameters. These comments are the documentation that `hitless scenario schema` prints.
+/// Parameters. These comments are the documentation that `hitless scenario schema` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EarlyDropSettings {
-    /// Where: "leaf0->spine1" is one port, "leaf0" all of a switch. Without any: all ports of all switches.
+    /// Ports: "leaf0->spine1" is one port, "leaf0" all ports of a switch. The default is all ports of all switches.
     pub ports: Vec<String>,
-    /// A data packet is dropped when its queue, as it leaves, holds more than this.
+    /// Queue length above which data packets that leave the queue are dropped.
     // `Text` reads and writes a quantity with its unit: "100 KB".
     #[serde(with = "Text::<Bytes>")]
     pub threshold: Bytes,
@@ -41,26 +41,26 @@ impl Default for EarlyDropSettings {
 /// Early Drop on one switch.
 pub struct EarlyDrop {
     settings: EarlyDropSettings,
-    /// By port: data packets dropped.
+    /// Data packets dropped, by port.
     dropped: BTreeMap<PortId, u64>,
 }
 
 impl EarlyDrop {
-    /// At the ports that are the keys of `dropped`.
+    /// Makes the mechanism for the ports that are keys of `dropped`.
     pub fn new(settings: EarlyDropSettings, dropped: BTreeMap<PortId, u64>) -> Self {
         Self { settings, dropped }
     }
 }
 
 impl Kind for EarlyDrop {
-    /// The value of `kind` in scenarios.
+    /// Value of `kind` in scenarios.
     const NAME: &'static str = "early-drop";
-    /// What messages call it.
+    /// Name in messages.
     const TITLE: &'static str = "Early Drop";
-    const SUMMARY: &'static str = "Early Drop gives up data packets that leave a long queue.";
-    /// Its place among the mechanisms of a switch.
+    const SUMMARY: &'static str = "Early Drop drops data packets that leave a long queue.";
+    /// Place among the mechanisms of a switch.
     const STAGE: Stage = Stage::Drops;
-    /// The setting that messages about conflicts point at.
+    /// Setting that messages about conflicts refer to.
     const PLACES_FIELD: &'static str = "ports";
 
     type Settings = EarlyDropSettings;
@@ -69,31 +69,31 @@ impl Kind for EarlyDrop {
         select_ports_by_switch(topology, &settings.ports).into_keys().collect()
     }
 
-    /// What no other mechanism may do at the same place, or does not go with: see docs/how-to/mechanism-in-rust.md.
+    /// Returns actions that conflict with other mechanisms at the same place: see docs/how-to/mechanism-in-rust.md.
     fn claims(settings: &EarlyDropSettings, topology: &Topology) -> Vec<Claimed> {
         let ports = select_ports_by_switch(topology, &settings.ports).into_values().flatten();
         vec![Claim::DropsEarly.at_ports(ports)]
     }
 
-    /// Each problem is reported with its line and field; `section` is "mechanism[0]".
+    /// Checks the settings and reports each problem with its line and field; `section` is "mechanism[0]".
     fn check(settings: &EarlyDropSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
         check.ports_named_once(around.topology, &settings.ports, &format!("{section}.ports"));
         check.require(settings.threshold > Bytes(0), &format!("{section}.threshold"), "must be above zero");
     }
 
-    /// One mechanism for each entry and switch.
+    /// Builds one mechanism for each entry and switch.
     fn build(entries: &[&EarlyDropSettings], around: Surroundings<'_>) -> Result<Built, String> {
         Ok(around.build_at(entries, |entry| &entry.ports, Self::new))
     }
 }
 
 impl Mechanism for EarlyDrop {
-    /// The hooks that it wants, by port: it is called for nothing else.
+    /// Returns its hooks by port: it is called for these only.
     fn needs(&mut self, _queue_counts: &[usize]) -> Needs {
         Needs { hooks: self.dropped.keys().map(|&port| (port, HookSet::EGRESS)).collect(), ..Needs::default() }
     }
 
-    /// A packet has left its queue.
+    /// Handles a packet that has left its queue.
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, queue) = (context.port(), context.packet().queue);
         if context.packet().transport.has_payload() && context.queue(port, queue).bytes() > self.settings.threshold.0 {
@@ -103,12 +103,12 @@ impl Mechanism for EarlyDrop {
         Verdict::Continue
     }
 
-    /// What it would take of a real switch. It decides by the depth of a queue alone: no state is kept.
+    /// Returns its resources on a real switch. It only reads the depth of a queue, and keeps no state.
     fn resources(&self) -> Resources {
         Resources::new(Self::NAME).not_counting("a counter of drops at each port")
     }
 
-    /// Counters of the results' table "mechanisms". `acted`: a mechanism that never did anything is pointed out.
+    /// Returns counters for the results' table "mechanisms". A mechanism without `acted` causes a warning.
     fn report(&self, _now: Time) -> Report {
         let mut report = Report { acted: self.dropped.values().any(|&count| count > 0), ..Report::new(Self::NAME) };
         for (port, &count) in &self.dropped {

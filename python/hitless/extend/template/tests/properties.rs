@@ -1,4 +1,4 @@
-//! What must hold of Early Drop whatever arrives: one switch, whose port 1 is the way out.
+//! Invariants of Early Drop for any traffic, on one switch that sends everything out of port 1.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn switch(threshold: u64) -> Harness {
     let settings = EarlyDropSettings { ports: Vec::new(), threshold: Bytes(threshold) };
     let mechanism = EarlyDrop::new(settings, BTreeMap::from([(OUT, 0)]));
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Unlimited));
-    // Checked: what hardware cannot do, and what `resources` does not state, is a violation that `finish` finds.
+    // Checked: `finish` finds violations of hardware limits and of the declared `resources`.
     let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
     let switch = Switch::new(architecture, vec![port; 2], BufferPolicy::Static, vec![Box::new(mechanism)]);
     Harness::of_one(switch, |_| OUT)
@@ -26,7 +26,7 @@ fn packet(payload_bytes: u16) -> Packet {
 }
 
 proptest! {
-    /// Each packet leaves once or is dropped once, acknowledgements are never dropped, and the order stays.
+    /// Each packet leaves once or is dropped once, acknowledgements are never dropped, and the order is kept.
     #[test]
     fn packets_leave_in_order_or_end(gaps in prop::collection::vec((0_u64..2_000, 0_u16..1_400), 1..80)) {
         let mut harness = switch(5_000);
@@ -43,7 +43,7 @@ proptest! {
         prop_assert_eq!(harness.counter("data packets dropped"), Some(harness.ended().len() as u64));
     }
 
-    /// A queue that never holds more than the threshold loses nothing.
+    /// A queue that never exceeds the threshold loses nothing.
     #[test]
     fn nothing_is_dropped_below_the_threshold(payloads in prop::collection::vec(1_u16..1_400, 1..40)) {
         let total: u64 = payloads.iter().map(|&bytes| u64::from(bytes) + 100).sum();
