@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from hitless.analysis import Interval
-from hitless_papers.judge import NOTHING_MEASURED, Decided, Judge, Judgement, Paper, Unjudged, no_verdict
+from hitless_papers.judge import NOTHING_MEASURED, Decided, Exact, Judge, Judgement, Paper, Unjudged, no_verdict
 
 if TYPE_CHECKING:
     from hitless_papers.model import Row, Share
@@ -69,6 +69,19 @@ class OneOf:
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """As the judge does."""
         return self.of.judge(measured, paper, interval)
+
+
+def judged_once(rows: Iterable["Row"], judge: Judge, against: Callable[[float], float]) -> Iterator["Row"]:
+    """Judge one statement about several rows: in the row whose number has the largest ``against`` (`counted_once`)."""
+    found = list(rows)
+    group = tuple((row.series, row.x, row.metric) for row in found)
+    return (replace(row, judge=OneOf(judge, group, against)) for row in found)
+
+
+def near_one(rows: Iterable["Row"], slack: float, statement: str) -> Iterator["Row"]:
+    """Judge the statement that all these quotients are about 1, in the row that is furthest from it."""
+    said = (replace(row, paper=1.0, note="; ".join(filter(None, [row.note, f"text: {statement}"]))) for row in rows)
+    return judged_once(said, Exact(slack), lambda quotient: abs(quotient - 1.0))
 
 
 def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:

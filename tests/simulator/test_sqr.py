@@ -12,7 +12,7 @@ from hitless.simulation import Simulation
 from hitless_papers import Context, Runs
 from hitless_papers.estimates import Estimate, percent_of
 from hitless_papers.sqr import fct, phases, testbed, workloads
-from hitless_papers.sqr.counters import CHECKED, GIVEN_UP, checked, counter
+from hitless_papers.sqr.fct import CHECKED, GIVEN_UP, checked
 from warm import hitless
 
 
@@ -55,16 +55,16 @@ def test_with_sqr_nothing_is_lost_or_reordered_and_nobody_times_out(masked):
 
 
 def test_the_switches_agree_with_the_checker_at_the_hosts(masked):
-    assert [counter(masked, name) for name in GIVEN_UP] == [0] * len(GIVEN_UP)
-    assert counter(masked, "bytes now") == 0
+    assert [masked.counter(name) for name in GIVEN_UP] == [0] * len(GIVEN_UP)
+    assert masked.counter("bytes now") == 0
     died = masked.table("flows")["frames_lost_to_failures"].sum()
-    twice = counter(masked, "packets sent from the cache") - counter(masked, "packets kept back") - died
+    twice = masked.counter("packets sent from the cache") - masked.counter("packets kept back") - died
     assert checked(masked, "network_packets_duplicated") == twice
 
 
 def test_packets_that_are_not_marked_are_not_protected():
     run = short_flows("SB'+SQR", ports=[testbed.PORT + 1])
-    assert counter(run, "copies made") == 0
+    assert run.counter("copies made") == 0
     assert checked(run, "network_packets_lost") > 0
 
 

@@ -9,7 +9,7 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.afq import cluster, schemes
 from hitless_papers.afq.cluster import ClusterCase
-from hitless_papers.afq.counters import dropped_bytes_per_flow
+from hitless_papers.afq.flows import dropped_bytes_per_flow
 from hitless_papers.afq.sizes import ENTERPRISE, FRAME_BYTES
 
 _LOADS = (30, 50, 70, 90)

@@ -10,7 +10,7 @@ from typing import Any
 
 from hitless_papers import Context, Exhibit, Parts, Point, Row, Runs, exhibit
 from hitless_papers.afq import incast, one_link, prototype, schemes
-from hitless_papers.afq.counters import dropped
+from hitless_papers.afq.flows import dropped
 from hitless_papers.afq.open_settings import EXPERIMENT, Approximations, Incasts, Windows
 from hitless_papers.afq.prototype import Testbed
 from hitless_papers.afq.schemes import Scheme

@@ -122,3 +122,30 @@ class Compared:
 def compared(runs: Mapping[str, Run], completion: Callable[[Run], pl.DataFrame]) -> Compared:
     """The flows of runs that differ in their scheme only, by its name; ``completion`` is as `with_idle_us`."""
     return Compared({name: completion(run) for name, run in runs.items()}, begun_bytes(runs.values()))
+
+
+TABLES = ("flows", "messages", "mechanisms")
+"""What completion times and counters are read from."""
+AFTER_THE_END = "arrived after the end of the flow"
+"""The reason of drops at hosts, which are no losses."""
+
+
+def dropped(run: Run) -> int:
+    """Packets that a switch had no room for, or that AFQ found too many rounds ahead."""
+    return sum(count for reason, count in run.summary.drops.items() if reason != AFTER_THE_END)
+
+
+def dropped_per_flow(run: Run) -> float:
+    """The same for each flow that started."""
+    return dropped(run) / float(run.summary["flows.started"])
+
+
+def dropped_bytes_per_flow(run: Run) -> float:
+    """Bytes of frames that switches dropped, for each flow that started."""
+    at_switches = run.table("drops").filter(pl.col("switch") != "")
+    return int(at_switches["bytes"].sum()) / float(run.summary["flows.started"])
+
+
+def misestimated(run: Run) -> tuple[int, int]:
+    """Packets that the sketch put into a later queue than an exact account of bids would have; and all checked."""
+    return run.counter("packets in a later queue than they should be"), run.counter("packets whose bid was checked")

@@ -21,8 +21,7 @@ from hitless_papers import (
 )
 from hitless_papers.afq import cluster, ratios, schemes
 from hitless_papers.afq.cluster import ClusterCase
-from hitless_papers.afq.counters import misestimated
-from hitless_papers.afq.flows import ALL_FLOWS, Compared
+from hitless_papers.afq.flows import ALL_FLOWS, Compared, misestimated
 from hitless_papers.afq.load_sweep import TOLERANCE
 from hitless_papers.afq.schemes import Scheme
 from hitless_papers.afq.sizes import ENTERPRISE

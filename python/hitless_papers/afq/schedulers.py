@@ -17,8 +17,7 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Unjudged, at_most, exhibit
 from hitless_papers.afq import cluster, ratios, schemes
 from hitless_papers.afq.cluster import ClusterCase
-from hitless_papers.afq.counters import dropped_per_flow
-from hitless_papers.afq.flows import SHORT_FLOWS, Compared
+from hitless_papers.afq.flows import SHORT_FLOWS, Compared, dropped_per_flow
 from hitless_papers.afq.schemes import Scheme
 from hitless_papers.afq.sizes import ENTERPRISE
 from hitless_papers.estimates import curve

@@ -1,4 +1,4 @@
-"""Figure 5c: bursts of UDP packets of high priority, and how many of them arrive."""
+"""Figure 5, and its part 5c: bursts of UDP packets of high priority, and how many of them arrive."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +9,9 @@ import polars as pl
 from hitless.analysis import REPLICAS_MIN
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exact, Gain, Point, Replicated, Row, Runs
+from hitless_papers import Context, Exact, Gain, Parts, Point, Replicated, Row, Runs, exhibit
 from hitless_papers.deflection import testbed
-from hitless_papers.deflection.response_times import RUNS
+from hitless_papers.deflection.response_times import RUNS, ResponseTimes
 from hitless_papers.deflection.testbed import Scheme
 from hitless_papers.estimates import mean_of
 from hitless_papers.judge import Judge
@@ -123,3 +123,10 @@ class Bursts(Replicated):
 
     def _delivered(self, runs: Runs, scheme: Scheme, load: int, group: str = testbed.HIGH) -> list[float]:
         return [delivered_percent(run, group) for run in self.each(runs, f"bursts {scheme.name} {load}")]
+
+
+@exhibit("pd/fig5", title="Testbed: response times beside bulk flows, and UDP bursts that arrive")
+class Figure5(Parts):
+    """Section 5.1."""
+
+    parts = (ResponseTimes, Bursts)

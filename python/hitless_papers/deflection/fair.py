@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hitless.drawing.plot import Plot, Series
 from hitless_papers import Context, Exhibit, Point, Row, Runs, exhibit
-from hitless_papers.deflection import metrics, published, schemes, small
+from hitless_papers.deflection import metrics, schemes, small
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import FAIR, PAPER, Preset, Scheme, under
 from hitless_papers.deflection.setting import DURATION_MS, FabricCase
@@ -27,7 +27,7 @@ class Fair(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         length_ms = context.length("ms of traffic", full=DURATION_MS, quick=250)
-        self._loads: Sequence[int] = (55, 95) if context.effort == "quick" else published.LOADS
+        self._loads: Sequence[int] = (55, 95) if context.effort == "quick" else small.LOADS
         made = {made.key: made for load in reversed(self._loads) for made in _cases(load)}
         for of in made.values():
             yield of.point(length_ms)

@@ -7,12 +7,12 @@ from typing import Any
 
 from hitless_papers import Context, Row, exhibit
 from hitless_papers.deflection import metrics
-from hitless_papers.deflection.judged_once import near_one
 from hitless_papers.deflection.load_sweep import QUERIES_PER_SECOND, at
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import DISTRIBUTION, MINIMUM_THRESHOLD, QUANTILE, Scheme, quantile
 from hitless_papers.deflection.setting import FabricCase
 from hitless_papers.deflection.sweep import Claim, Sweep, judgeable
+from hitless_papers.statements import near_one
 
 ALPHAS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 WINDOWS = (1, 5, 20, 50, 200)

@@ -17,7 +17,7 @@ from hitless.deflection import ScanCounts
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, exhibit
-from hitless_papers.deflection.judged_once import judged_once
+from hitless_papers.statements import judged_once
 
 PORTS = (4, 8, 12)
 FULL = tuple(tenth / 10 for tenth in range(10))

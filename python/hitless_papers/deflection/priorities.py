@@ -10,8 +10,8 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.deflection import fits, schemes
 from hitless_papers.deflection.fits import Sample
-from hitless_papers.deflection.judged_once import judged_once
 from hitless_papers.deflection.setting import DURATION_MS, FabricCase, Incast
+from hitless_papers.statements import judged_once
 
 BACKGROUND_PERCENT = 25
 SSE: Mapping[int, Mapping[str, float]] = {

@@ -13,7 +13,7 @@ from hitless.drawing.plot import Plot, tail_series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Gain, Point, Range, Replicated, Row, Runs, Unjudged
 from hitless_papers.deflection import testbed
-from hitless_papers.deflection.reduction import reduced
+from hitless_papers.deflection.setting import reduced
 from hitless_papers.deflection.statistics import Durations, complete_share
 from hitless_papers.deflection.testbed import Scheme
 from hitless_papers.estimates import mean_of

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hitless_papers import Context, Row, exhibit
 from hitless_papers.deflection import metrics, networks, schemes
-from hitless_papers.deflection.judged_once import near_one
 from hitless_papers.deflection.load_sweep import at
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.outcomes import ELEPHANT_BYTES
 from hitless_papers.deflection.schemes import Scheme
 from hitless_papers.deflection.setting import FabricCase, TransportName
 from hitless_papers.deflection.sweep import Claim, Sweep, before, quotient
+from hitless_papers.statements import near_one
 
 _SCHEMES = (schemes.ECMP, schemes.DIBS, schemes.VERTIGO, schemes.SIMPLE, schemes.QUANTILE)
 _TRANSPORTS: Sequence[TransportName] = ("DCTCP", "Swift")

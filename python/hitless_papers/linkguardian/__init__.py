@@ -11,7 +11,7 @@
 - ``over_time``: one long flow while the link begins to corrupt and is protected: figures 9 and 21
 - ``goodput``: CUBIC on a 10G link: table 3
 - ``rivals``: LinkGuardian beside Wharf, Link Layer Retry and end-to-end recovery (beyond the paper)
-- ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
+- ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired
 - ``future``: what section 5 leaves for later: both ways, many links, bursts, two classes, fallback, 400G
 - ``fleet``: a year of 100,224 links: figures 15 and 16
 """

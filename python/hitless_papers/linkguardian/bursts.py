@@ -21,7 +21,6 @@ from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, at_least, exhibit
 from hitless_papers.linkguardian import testbed
-from hitless_papers.linkguardian.counters import counter
 
 RATES = (0.01, 0.05)
 REGISTERS = 5
@@ -141,7 +140,7 @@ def _coverage(name: str, model: Mapping[str, Any], found: Mapping[int, int], eve
 
 def _registers(name: str, registers: int, run: Run) -> Row:
     """What LinkGuardian counted. A packet beyond the registers counts, so that events are one or more times over."""
-    beyond, events = counter(run, "sw2", "losses beyond the request registers"), counter(run, "sw6", "loss events")
+    beyond, events = run.counter("losses beyond the request registers", "sw2"), run.counter("loss events", "sw6")
     return _counted(f"LG, {name}", registers, "loss events covered, by LG's counter", beyond, events)
 
 

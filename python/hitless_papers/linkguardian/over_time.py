@@ -25,7 +25,6 @@ from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Shape, exh
 from hitless_papers.estimates import Estimate, mean_in_run
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import counter
 
 LOSS = 1e-3
 PARTS = ("clean", "loss", "LG on")
@@ -301,7 +300,7 @@ class Figure9b(OverTime):
         judge = judged(during.number > 2 * before, "more severe than the corruption before it")
         note = f"{before:.0f} a second while the link corrupts unprotected"
         yield during.row(series, "LG on", _AGAIN, None, judge, unit="1/s", note=note)
-        lost = counter(without.run, "sw6", "packets lost")
+        lost = without.run.counter("packets lost", "sw6")
         judge = judged(lost > 0, "the reordering buffer overflows")
         yield Row(series, "LG on", "packets lost by LinkGuardian", "", lost, judge=judge)
         mean, most = without.depth_kb(_BUFFER, "LG on")
@@ -347,7 +346,7 @@ class Figure21a(OverTime):
         drops = congestion_losses(measured.run)
         seen = Shape(drops > 0, "congestion losses once LinkGuardian is on")
         yield Row("LG", "LG on", "frames that sw2 had no room for", "", drops, judge=seen)
-        lost = counter(measured.run, "sw6", "packets lost")
+        lost = measured.run.counter("packets lost", "sw6")
         none = Shape(lost <= drops / 100 + 1, "the corruption losses are nearly eliminated")
         yield Row("LG", "LG on", "packets lost by LinkGuardian", "", lost, judge=none)
 

@@ -23,7 +23,6 @@ from hitless_papers import Context, Exact, Exhibit, Factor, Point, Range, Row, R
 from hitless_papers.estimates import percent_of
 from hitless_papers.judge import Judge, Paper, Unjudged
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import counter
 
 _LARGEST_US: Mapping[int, Paper] = {25: 6.0, 100: Range(5.25, 5.5)}
 """Section 4, and for 100G also section 5, which has 5.25 for a full frame."""
@@ -73,8 +72,8 @@ class Figure19(Exhibit):
         for rate_gbps, paper in _LARGEST_US.items():
             run = runs[f"{rate_gbps}G"]
             largest = float(delays_us(run)[0].max())
-            recovered = counter(run, "sw6", "packets recovered")
-            note = f"{recovered:,} recoveries, {counter(run, 'sw2', 'copies per lost packet')} copies of each"
+            recovered = run.counter("packets recovered", "sw6")
+            note = f"{recovered:,} recoveries, {run.counter('copies per lost packet', 'sw2')} copies of each"
             x = f"{rate_gbps}G"
             judge = _CALIBRATED if rate_gbps == 25 else Factor()
             yield Row("LG", x, "largest retransmission delay", "us", largest, paper, judge=judge, note=note)
@@ -103,8 +102,8 @@ def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
     """Recoveries that ackNoTimeout cut short: none but those all of whose copies were lost."""
     found = {}
     for x, run in runs.items():
-        events, timeouts = counter(run, "sw6", "loss events"), counter(run, "sw6", "ackNoTimeouts")
-        expected = events * _LOSS ** counter(run, "sw2", "copies per lost packet")
+        events, timeouts = run.counter("loss events", "sw6"), run.counter("ackNoTimeouts", "sw6")
+        expected = events * _LOSS ** run.counter("copies per lost packet", "sw2")
         [guardian] = tomllib.loads(run.effective)["mechanism"]
         note = (
             f"ackNoTimeout is {guardian['ack_no_timeout']}; all copies are lost of {expected:.1g} in {events:,} events"

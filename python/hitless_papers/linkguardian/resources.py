@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from hitless.checking import Fields
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.linkguardian import testbed
-from hitless_papers.linkguardian.counters import counter
 from hitless_papers.linkguardian.stress import PIPELINE_PACKETS_PER_S
 from hitless_papers.statement_of_resources import (
     SRAM_BLOCKS,
@@ -54,7 +53,7 @@ class Resources(Exhibit):
                 ("TX", "sw2", "copies recirculated"),
                 ("RX", "sw6", "buffered packets recirculated"),
             ):
-                passes = counter(run, switch, name) / float(run.summary["simulated_s"])
+                passes = run.counter(name, switch) / float(run.summary["simulated_s"])
                 percent = 100 * passes / PIPELINE_PACKETS_PER_S
                 note = "the paper's is extrapolated from full frames, as an upper bound for all four"
                 paper = _EXTRAPOLATED_PERCENT if (rate_gbps, side) == (100, "RX") else None

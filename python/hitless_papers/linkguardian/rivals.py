@@ -33,7 +33,7 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, close, exhibit
 from hitless_papers.estimates import Estimate, curve, percentile_of, rate_of
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import counter, depths_bytes, speed_percent
+from hitless_papers.linkguardian.basis import depths_bytes, speed_percent
 from hitless_papers.linkguardian.testbed import LinkCase
 
 RATES_GBPS = (25, 100, 400)
@@ -148,19 +148,19 @@ def effective_loss(run: Run, cell: Cell) -> Estimate:
     if cell.scheme == "none":
         links = run.table("links").filter(pl.col("link") == testbed.LINK)
         return rate_of(int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum()))
-    lost = counter(run, "sw6", "packets lost")
+    lost = run.counter("packets lost", "sw6")
     if cell.scheme == "Wharf":
         weight = raised ** (1 + _WHARF_BLOCKS[cell.loss][1])
-        return rate_of(lost, counter(run, "sw2", "data frames sent")).scaled(weight)
+        return rate_of(lost, run.counter("data frames sent", "sw2")).scaled(weight)
     if cell.scheme == "LLR":
         weight = raised * (cell.loss / _REPAIR_LOSS) ** _REPLAYS_MAX
-        flushes = counter(run, "sw2", "flushes")
+        flushes = run.counter("flushes", "sw2")
         # A flush takes several packets at once: what is rare, and independent, is the flush.
         each = lost / flushes if flushes else 1.0
-        return rate_of(flushes, counter(run, "sw2", "frames numbered")).scaled(weight * each)
-    copies = counter(run, "sw2", "copies per lost packet")
+        return rate_of(flushes, run.counter("frames numbered", "sw2")).scaled(weight * each)
+    copies = run.counter("copies per lost packet", "sw2")
     weight = raised * (cell.loss / _REPAIR_LOSS) ** copies
-    return rate_of(lost, counter(run, "sw2", "packets protected")).scaled(weight)
+    return rate_of(lost, run.counter("packets protected", "sw2")).scaled(weight)
 
 
 def wharf_theory(loss: float) -> float:
@@ -199,9 +199,9 @@ def _known(runs: Runs) -> Mapping[str, Shape]:
 def buffers_bytes(run: Run, scheme: str) -> tuple[float, float]:
     """The most that the sending and the receiving end held for recovery."""
     if scheme == "Wharf":
-        return counter(run, "sw2", "encoder buffer peak (bytes)"), counter(run, "sw6", "decoder buffer peak (bytes)")
+        return run.counter("encoder buffer peak (bytes)", "sw2"), run.counter("decoder buffer peak (bytes)", "sw6")
     if scheme == "LLR":
-        return counter(run, "sw2", "replay buffer peak (bytes)"), 0.0
+        return run.counter("replay buffer peak (bytes)", "sw2"), 0.0
     if scheme in testbed.MODES:
         return max(depths_bytes(run, "sw2.recirculation0")), max(depths_bytes(run, "sw6.recirculation0"))
     return 0.0, 0.0

@@ -74,12 +74,6 @@ class Event:
         samples = self.run.table("queues").filter(pl.col("port") == port)
         return float(samples["value_bytes"].max() or 0) / testbed.SEGMENT_BYTES  # type: ignore[arg-type]
 
-    def counter(self, name: str, mechanism: str = "rimm") -> int:
-        """A counter of a mechanism, summed over switches and ports."""
-        table = self.run.table("mechanisms")
-        found = table.filter((pl.col("mechanism") == mechanism) & (pl.col("counter") == name))
-        return int(found["value"].sum())
-
     def histogram_max(self, quantity: str) -> int | None:
         """The largest value of a histogram of any switch; None: it is empty."""
         found = self.run.table("histograms").filter(pl.col("quantity") == quantity)

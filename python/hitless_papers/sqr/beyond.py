@@ -11,7 +11,7 @@ from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.sqr import fct, overhead, testbed
-from hitless_papers.sqr.counters import CHECKED, GIVEN_UP, checked, counter, passes_per_copy, protected
+from hitless_papers.sqr.fct import CHECKED, GIVEN_UP, checked, passes_per_copy, protected
 
 _TABLES = ("flows", "messages", "mechanisms", "failures")
 _EQUATION_1 = Unjudged("the paper has equation 1, and measures in sqr/fig13")
@@ -198,10 +198,10 @@ def _row(variant: Variant, run: Run) -> Iterable[Row]:
     if variant.sqr is None:
         return
     for what in ("most", "mean"):
-        yield Row(variant.name, "sw6", f"cache, {what}", "KB", counter(run, f"{what} bytes", "sw6") / 1e3)
+        yield Row(variant.name, "sw6", f"cache, {what}", "KB", run.counter(f"{what} bytes", "sw6") / 1e3)
     yield Row(variant.name, x, "passes for each copy", "", passes_per_copy(run))
     for name in GIVEN_UP:
-        value = counter(run, name)
+        value = run.counter(name)
         if value or variant in _PRESSURE:
             yield Row(variant.name, x, name, "", value)
     if variant in _PRESSURE:

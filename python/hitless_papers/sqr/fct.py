@@ -26,7 +26,31 @@ from numpy.typing import NDArray
 from hitless.simulation import Run
 from hitless_papers import Context, Point, Share
 from hitless_papers.sqr import testbed
-from hitless_papers.sqr.counters import protected
+
+CHECKED = ("network_packets_lost", "network_packets_reordered", "network_packets_duplicated")
+GIVEN_UP = (
+    "packets sent unprotected",
+    "copies refused by the buffer",
+    "packets lost for want of buffer",
+    "tags skipped",
+)
+"""The counters of what SQR could not protect."""
+
+
+def checked(run: Run, column: str) -> int:
+    """A column of the order checker, summed over the flows that SQR protects."""
+    return int(protected(run)[column].sum())
+
+
+def protected(run: Run) -> pl.DataFrame:
+    """The flow table without the background."""
+    return run.table("flows").filter(~pl.col("group").str.starts_with("background"))
+
+
+def passes_per_copy(run: Run, switch: str | None = None) -> float:
+    """How often a copy passes egress, on average, before it is retired or sent."""
+    return run.counter("passes through the ring", switch) / max(1, run.counter("copies made", switch))
+
 
 TABLES = ("flows", "messages", "failures")
 WORKLOADS = {"web search": "websearch_dctcp_pias", "data mining": "datamining_vl2_pias"}

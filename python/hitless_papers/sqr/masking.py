@@ -13,7 +13,7 @@ from hitless_papers import Context, Exact, Factor, Point, Replicated, Row, Runs,
 from hitless_papers.estimates import mean_of
 from hitless_papers.scenarios import linux
 from hitless_papers.sqr import fct, testbed
-from hitless_papers.sqr.counters import GIVEN_UP, checked, counter, protected
+from hitless_papers.sqr.fct import GIVEN_UP, checked, protected
 
 _STANDSTILL = "longest time without a new segment, mean over the runs"
 _SCHEMES = ("SB'", "SB'+SQR")
@@ -265,7 +265,7 @@ class Order(Replicated):
         for column, metric in (("lost", "packets lost"), ("reordered", "packets reordered")):
             total = sum(checked(run, f"network_packets_{column}") for run in found)
             yield Row("checker", name, metric, "", total, 0.0, judge=judge, note=note)
-        given_up = sum(counter(run, counted) for run in found for counted in GIVEN_UP)
+        given_up = sum(run.counter(counted) for run in found for counted in GIVEN_UP)
         none = Shape(given_up == 0, f"{name}: every packet was protected until it could not be lost")
         yield Row("switches", name, "packets unprotected, refused or skipped", "", given_up, judge=none)
         yield Row("switches", name, "frames that died on the link", "", died)
@@ -280,4 +280,4 @@ class Order(Replicated):
 def _duplicates_by_switches(run: Run) -> int:
     """What the switches put on a link a second time although the first had arrived."""
     died = int(protected(run)["frames_lost_to_failures"].sum())
-    return counter(run, "packets sent from the cache") - counter(run, "packets kept back") - died
+    return run.counter("packets sent from the cache") - run.counter("packets kept back") - died

@@ -19,7 +19,7 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.estimates import Estimate, curve, mean_in_run
 from hitless_papers.sqr import testbed
-from hitless_papers.sqr.counters import counter, passes_per_copy
+from hitless_papers.sqr.fct import passes_per_copy
 
 _RATES_GBPS = tuple(range(1, 11))
 _DELAY_US = 30.0
@@ -121,7 +121,7 @@ class Figure13(Exhibit):
             yield Row(caching, "100 Gbps", "buffer used", "KB", mean_kb(run), paper, judge=Exact(), note=note)
         # Copies in the cache, and packets that wait in their queue.
         waiting = int(runs["repair"].table("queues")["value_bytes"].max())  # type: ignore[arg-type]
-        most = (counter(runs["repair"], "most bytes", "sw") + waiting) / 1e3
+        most = (runs["repair"].counter("most bytes", "sw") + waiting) / 1e3
         paper = product_kb(10, testbed.ROUTE_FAILURE_US)
         note = "equation 1: the paper does not measure it; detected after 30 us, and the link whole 730 us later"
         yield Row("SB'+SQR", "10 Gbps, repair", "most buffer used", "KB", most, paper, judge=Exact(), note=note)
@@ -146,11 +146,11 @@ def _repair() -> Fields:
 
 def mean_kb(run: Run) -> float:
     """The mean over time of the bytes in the cache."""
-    return counter(run, "mean bytes", "sw") / 1e3
+    return run.counter("mean bytes", "sw") / 1e3
 
 
 def _most(run: Run) -> str:
-    return f"at most {counter(run, 'most bytes', 'sw') / 1e3:.1f} KB"
+    return f"at most {run.counter('most bytes', 'sw') / 1e3:.1f} KB"
 
 
 def _granularity(run: Run, rate_gbps: float) -> str:

@@ -1,7 +1,7 @@
 """What a run of all systems says: how long flows and queries took, what was lost where, and what it cost in buffer."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -124,17 +124,11 @@ def _lost_on_links(run: Run) -> int:
 
 def _lost_to_corruption(run: Run) -> int:
     """Of packets: with LinkGuardian those that it found missing and could not recover."""
-    missing = counter(run, "packets found missing")
-    if missing is not None:
-        return missing - (counter(run, "packets recovered") or 0)
+    missing = run.counter("packets found missing", default=-1)
+    if missing >= 0:
+        return missing - run.counter("packets recovered")
     link = run.table("links").filter(pl.col("link") == CORRUPTING)
     return int(link["frames_corrupted"].sum())
-
-
-def counter(run: Run, name: str) -> int | None:
-    """The sum of a counter of all mechanisms; none where no mechanism has it."""
-    found = run.table("mechanisms").filter(pl.col("counter") == name)
-    return None if found.is_empty() else int(found["value"].sum())
 
 
 def _fairness(run: Run) -> float:
@@ -181,3 +175,13 @@ PERCENTILES: Mapping[Timed, Sequence[float]] = {
     BURSTS: (50, 99),
 }
 """What is shown of each."""
+
+
+TABLES = ("messages", "flows", "drops", "links", "mechanisms", "queues")
+"""What the rows need."""
+
+
+def reduced(run: Run) -> Run:
+    """The run with the most that each queue had instead of all samples."""
+    most = run.table("queues").group_by("port", maintain_order=True).agg(pl.col("value_bytes").max())
+    return replace(run, tables={**run.tables, "queues": most})

@@ -22,8 +22,7 @@ from hitless_papers import Context, Exact, Point, Replicated, Row, Runs, Shape, 
 from hitless_papers.estimates import Estimate, mean_of, percentile_of
 from hitless_papers.judge import Judge
 from hitless_papers.together import outcomes
-from hitless_papers.together.outcomes import BURSTS, LONG, QUERIES, SHORT, WEB_SEARCH, Counted, Timed
-from hitless_papers.together.reduction import TABLES, reduced
+from hitless_papers.together.outcomes import BURSTS, LONG, QUERIES, SHORT, TABLES, WEB_SEARCH, Counted, Timed, reduced
 from hitless_papers.together.schemes import (
     ALL,
     ALONE,

@@ -11,7 +11,7 @@ from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs
 from hitless_papers.afq import flows, ratios, schemes
-from hitless_papers.afq.counters import TABLES, dropped_per_flow
+from hitless_papers.afq.flows import TABLES, dropped_per_flow
 from hitless_papers.afq.schemes import Buffers, Scheme
 from hitless_papers.afq.sizes import ENTERPRISE, FRAME_BYTES
 

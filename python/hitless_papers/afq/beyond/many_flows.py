@@ -10,7 +10,7 @@ from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Share
 from hitless_papers.afq import flows, one_link, schemes
-from hitless_papers.afq.counters import TABLES, dropped_per_flow, misestimated
+from hitless_papers.afq.flows import TABLES, dropped_per_flow, misestimated
 from hitless_papers.afq.schemes import Scheme
 from hitless_papers.estimates import percentile_of
 

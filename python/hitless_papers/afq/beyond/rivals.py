@@ -7,8 +7,7 @@ from typing import Any
 from hitless_papers import Context, Exhibit, Point, Row, Runs
 from hitless_papers.afq import cluster, flows, ratios, schemes
 from hitless_papers.afq.cluster import ClusterCase
-from hitless_papers.afq.counters import dropped_per_flow
-from hitless_papers.afq.flows import SHORT_FLOWS
+from hitless_papers.afq.flows import SHORT_FLOWS, dropped_per_flow
 from hitless_papers.afq.schemes import Scheme
 from hitless_papers.afq.sizes import ENTERPRISE
 

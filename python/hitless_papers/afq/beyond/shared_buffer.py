@@ -12,7 +12,7 @@ from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Share
 from hitless_papers.afq import schemes
-from hitless_papers.afq.counters import TABLES, dropped
+from hitless_papers.afq.flows import TABLES, dropped
 from hitless_papers.afq.schemes import Buffers, Scheme
 from hitless_papers.estimates import percentile_of
 

@@ -13,7 +13,7 @@ from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs
 from hitless_papers.afq import one_link, schemes
-from hitless_papers.afq.counters import TABLES
+from hitless_papers.afq.flows import TABLES
 from hitless_papers.afq.schemes import Scheme
 
 _FLOWS = (1, 2, 4, 8)
