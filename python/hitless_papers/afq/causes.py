@@ -28,7 +28,6 @@ class _Change:
     testbed: Testbed = prototype.AS_ASSUMED
 
     def scheme(self, scheme: Scheme) -> Scheme:
-        """The scheme with the change."""
         made = scheme
         if self.afq is not None and scheme.afq is not None:
             made = made.with_afq(**self.afq)
@@ -92,7 +91,7 @@ class _Changes(Exhibit):
 
 
 def _once() -> Iterator[tuple[_Change, Scheme]]:
-    """Each change with the schemes that it reaches."""
+    """Yield each change with the schemes that it changes."""
     done = set()
     for change in _CHANGES:
         for scheme in prototype.SCHEMES:
@@ -166,6 +165,4 @@ _SHARING = (
 
 @exhibit("afq/causes", title="Why rows of figures 7, 8, 11, 12 and 16 differ: settings changed one by one")
 class Causes(Parts):
-    """All experiments."""
-
     parts = (_Changes, Incasts, Windows, Approximations)

@@ -61,7 +61,6 @@ def begun_bytes(runs: Iterable[Run]) -> pl.Series:
 
 
 def with_idle_us(run: Run, rates_gbps: Sequence[float], fixed_us: float) -> pl.DataFrame:
-    """The flows that finished, and ``idle_us``."""
     done = delivered(run)
     size_bytes = done["bytes"].to_numpy().astype(np.float64)
     return done.with_columns(idle_us=pl.Series(idle_us(size_bytes, rates_gbps, fixed_us)))
@@ -99,18 +98,16 @@ class Compared:
         return (*finished, Share(EVERY_SCHEME, len(self.table), begun)) if len(finished) > 1 else tuple(finished)
 
     def only(self, *names: str) -> "Compared":
-        """The same flows under fewer schemes."""
         return Compared({name: self._tables[name] for name in names}, self._begun_bytes)
 
     def of_sizes(self, low: float, high: float) -> "Compared":
-        """Those above ``low`` bytes, up to ``high``."""
+        """Keep the flows above ``low`` bytes, up to ``high``."""
         within = (pl.col("bytes") > low) & (pl.col("bytes") <= high)
         begun = self._begun_bytes.filter((self._begun_bytes > low) & (self._begun_bytes <= high))
         return Compared({name: table.filter(within) for name, table in self._tables.items()}, begun)
 
     @property
     def short(self) -> "Compared":
-        """Those below 100 KB."""
         return self.of_sizes(0, SHORT_BYTES - 1)
 
     @property
@@ -136,7 +133,6 @@ def dropped(run: Run) -> int:
 
 
 def dropped_per_flow(run: Run) -> float:
-    """The same for each flow that started."""
     return dropped(run) / float(run.summary["flows.started"])
 
 

@@ -45,8 +45,6 @@ _WINDOWS = {
 
 
 class _LoadSweep(Exhibit):
-    """Five schemes at several loads."""
-
     sizes: ClassVar[Sizes]
     quick_ms: ClassVar[int]
 
@@ -122,7 +120,6 @@ def beside_ideal(x: str, flows: Compared, reached: str) -> Iterator[Row]:
 
 
 def gains(x: str, flows: Compared, reached: str) -> Iterator[Row]:
-    """By how much short flows are faster with AFQ."""
     judge = Gain(better="higher")
     short = flows.short
     for rival, window in _WINDOWS.items():
@@ -184,18 +181,16 @@ def _slowdowns(load: int, flows: Compared) -> Iterator[Row]:
 
 
 def bucket_name(low_kb: int, high_kb: int) -> str:
-    """How a bucket of sizes is called."""
     return f"above {low_kb:,} KB" if high_kb >= BUCKETS_KB[-1][1] else f"{low_kb:,}-{high_kb:,} KB"
 
 
 def buckets(flows: Compared, edges_kb: Sequence[tuple[int, int]]) -> Mapping[str, Compared]:
-    """The flows by size, as far as any began."""
+    """Group flows by size; sizes without any flow are left out."""
     groups = {bucket_name(low, high): flows.of_sizes(1e3 * low, 1e3 * high) for low, high in edges_kb}
     return {title: group for title, group in groups.items() if group.shares[0].begun}
 
 
 def by_bucket(groups: Mapping[str, Compared], load: int) -> Iterator[Row]:
-    """Means and tails by size."""
     for title, group in groups.items():
         x = f"{load} %, {title}"
         for name in group.names:

@@ -38,7 +38,6 @@ class _Incast:
         return f"incast: {self.senders} senders, {self.name}"
 
     def rows(self, runs: Runs) -> Iterator[Row]:
-        """Completion, and where packets were dropped."""
         run, x = runs[self.key], f"{self.senders} senders, {self.name}"
         over = mean_in_run(incast.completion_ms(run)).scaled(1 / incast.ideal_ms(self.senders))
         of = (incast.share(self.case, run),)
@@ -80,7 +79,7 @@ class Incasts(Exhibit):
 
 
 class Windows(Exhibit):
-    """What DCTCP's initial window makes of figure 8."""
+    """DCTCP's initial window in figure 8."""
 
     def points(self, context: Context) -> Iterable[Point]:
         for scheme in _COMPARED:

@@ -32,6 +32,7 @@ from hitless_papers.afq.load_sweep import buckets, by_bucket
 from hitless_papers.afq.schemes import Buffers, Scheme
 from hitless_papers.afq.sizes import ENTERPRISE, FRAME_BYTES, OVERHEAD_BYTES
 from hitless_papers.estimates import curve
+from hitless_papers.scenarios import graph
 
 _GBPS = 10
 _CLIENTS = 4
@@ -77,25 +78,19 @@ AS_ASSUMED = Testbed()
 
 
 def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = AS_ASSUMED) -> Fields:
-    """The testbed at a load in percent."""
     buffers = replace(BUFFERS, per_port=testbed.buffer)
     shared = {"connections": testbed.connections} if testbed.connections else {}
     data, _ = ENTERPRISE.wire_bytes(_GBPS * 1e9, duration_ms / 1e3)
     per_second = load / 100 * _CLIENTS * _GBPS * 1e9 / (8 * data)
     servers = [f"s{number}" for number in range(_CLIENTS)]
     clients = [f"c{number}" for number in range(_CLIENTS)]
-    link = {"rate": f"{_GBPS} Gbps", "delay": f"{_LINK_NS} ns"}
+    hosts = [*servers, *clients]
     kernel = {"send": f"{_HOST_PASS_US} us", "receive": f"{_HOST_PASS_US} us"}
     made = scheme.scenario(
         buffers,
         name="prototype",
         duration=f"{duration_ms} ms",
-        topology={
-            "kind": "graph",
-            "hosts": [*servers, *clients],
-            "switches": ["afq"],
-            "links": [{"ends": [host, "afq"], **link} for host in (*servers, *clients)],
-        },
+        topology=graph(hosts, ["afq"], [(host, "afq", _GBPS) for host in hosts], f"{_LINK_NS} ns"),
         host={"kernel": kernel, "timer_tick": "1 ms"},
         flows=[ENTERPRISE.group(per_second, sources=servers, destinations=clients, **shared)],
     )

@@ -72,11 +72,10 @@ class Scheme:
     """Do drop-tail queues mark, with DCTCP's thresholds?"""
 
     def with_afq(self, **changes: Any) -> "Scheme":
-        """The same with other parameters of AFQ."""
         return replace(self, afq={**(self.afq or AFQ), **changes})
 
     def switch(self, buffers: "Buffers") -> Mapping[str, Any]:
-        """``[switch]``: an output-queued switch with these buffers."""
+        """Build an output-queued switch with these buffers."""
         made: dict[str, Any] = {
             "preset": "ideal",
             "phy_latency": "0 s",

@@ -74,8 +74,6 @@ _NO_GAIN = 0.05
 
 
 class Bursts(Replicated):
-    """Its runs and rows."""
-
     _RATIOS: ClassVar[Sequence[tuple[Sequence[Scheme], Scheme, int, float, Judge]]] = (
         (testbed.PREEMPTIVE, testbed.DROP_TAIL, 90, 1.23, Gain(better="higher")),
         (testbed.PREEMPTIVE, testbed.SIMPLE, 90, 1.24, Gain(better="higher")),
@@ -127,6 +125,4 @@ class Bursts(Replicated):
 
 @exhibit("pd/fig5", title="Testbed: response times beside bulk flows, and UDP bursts that arrive")
 class Figure5(Parts):
-    """Section 5.1."""
-
     parts = (ResponseTimes, Bursts)

@@ -100,7 +100,6 @@ class Measured:
     _samples: dict[tuple[str, Sample], Durations] = field(default_factory=dict, init=False)
 
     def sample(self, metric: Timed, case: FabricCase) -> Durations:
-        """What a metric is a statistic of."""
         return self._sample(metric.sample, case)
 
     def _sample(self, taken: Sample, case: FabricCase) -> Durations:
@@ -110,7 +109,6 @@ class Measured:
         return self._samples[key]
 
     def value(self, metric: Metric, case: FabricCase) -> float | None:
-        """A metric of a run, in its unit."""
         if isinstance(metric, Counted):
             return metric.count(self.runs[case.key])
         found = metric.statistic(self.sample(metric, case))

@@ -16,14 +16,13 @@ _ANSWERS_BITS = 100 * 40_000 * 8
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """A network, and its background and queries in percent."""
+    """Background and queries on a network, in percent."""
 
     fabric: Fabric
     background: int
     queries: int
 
     def case(self, scheme: Scheme, transport: TransportName = "DCTCP") -> FabricCase:
-        """A scheme under it."""
         incast = Incast(self.queries / 100 * self.fabric.core_bps / _ANSWERS_BITS)
         label = f"{self.background}+{self.queries}"
         return FabricCase(scheme, incast, self.fabric, transport, self.background, label=label)

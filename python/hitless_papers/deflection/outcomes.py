@@ -17,7 +17,7 @@ _PS = 1e12
 
 
 def _times(table: pl.DataFrame, end_s: float) -> Durations:
-    """Of rows with ``requested_ps``, ``delivered_ps`` and ``is_complete``."""
+    """Read durations from rows with ``requested_ps``, ``delivered_ps`` and ``is_complete``."""
     requested = table["requested_ps"].to_numpy().astype(np.float64) / _PS
     delivered = table["delivered_ps"].to_numpy().astype(np.float64) / _PS
     complete = table["is_complete"].to_numpy()
@@ -48,7 +48,6 @@ def flows(run: Run, group: str = BACKGROUND) -> Durations:
 
 
 def elephants(run: Run) -> Durations:
-    """Of the large background flows that were requested."""
     found = _messages(run, BACKGROUND)
     is_asked = (pl.col("bytes") >= ELEPHANT_BYTES) & (pl.col("requested_ps") >= 0)
     return _times(found.filter(is_asked), run.summary["simulated_s"])
@@ -90,7 +89,6 @@ def dropped_percent(run: Run) -> float | None:
 
 
 def dropped_in_switches(drops: Mapping[str, int]) -> int:
-    """Of all drops by reason, those in switches."""
     return sum(count for reason, count in drops.items() if reason not in IN_HOSTS)
 
 

@@ -30,12 +30,10 @@ def _varied(scheme: Scheme, load: int, label: str, **changes: Any) -> FabricCase
 
 
 def alpha(value: float, load: int, scheme: Scheme = QUANTILE) -> FabricCase:
-    """PD with another aggressiveness."""
     return _varied(scheme, load, f"alpha {value:g}", alpha=value)
 
 
 def window(entries: int, load: int) -> FabricCase:
-    """Quantile-PD with a window of so many packets."""
     return _varied(QUANTILE, load, f"window {entries}", relative_priority=quantile(window=entries))
 
 
@@ -124,7 +122,6 @@ class Figure13(Sweep):
 
 
 def stale(scheme: Scheme, gap_us: float) -> FabricCase:
-    """Ingress sees what egress knew at the last update."""
     occupancy: Mapping[str, Any] = {"kind": "update-gap", "gap": f"{gap_us:g} us"}
     return _varied(scheme, _GAP_LOAD, f"gap {gap_us:g} us", occupancy=occupancy)
 

@@ -13,10 +13,11 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from hitless.analysis import chi_square_p_value
+from hitless.checking import Fields
 from hitless.deflection import ScanCounts
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, exhibit, scenarios
 from hitless_papers.statements import judged_once
 
 PORTS = (4, 8, 12)
@@ -73,37 +74,21 @@ UNEQUAL: Mapping[str, Sequence[float]] = {
 """Where the proof of appendix E does not hold."""
 
 
-def overload(spines: int, start: Start) -> Mapping[str, object]:
+def overload(spines: int, start: Start) -> Fields:
     """A leaf that gets more for a host than its link takes, and has so many spines to deflect to, all with room."""
-    return {
-        "name": "port-choice",
-        "duration": "4 ms",
-        "topology": {
-            "kind": "leaf-spine",
-            "leaves": 2,
-            "spines": spines,
-            "hosts_per_leaf": 2,
-            "host_link": {"rate": "10 Gbps", "delay": "1 us"},
-            "core_link": {"rate": "40 Gbps", "delay": "1 us"},
-        },
-        "switch": {
-            "preset": "ideal",
-            "depth_visible": "ingress-and-egress",
-            "buffer": {"kind": "static", "per_port": "80 KB"},
-        },
-        "transport": [{"name": "udp", "kind": "udp", "rate": "6 Gbps"}],
-        "flows": [
-            {
-                "name": "overload",
-                "transport": "udp",
-                "kind": "constant-rate",
-                "sources": ["h2", "h3"],
-                "destinations": ["h0", "h0"],
-            }
-        ],
-        "mechanism": [{"kind": "simple-deflection", "ports": ["leaf0"], "start": start}],
-        "measure": {"throughput": [{"links": _uplinks(spines), "period": "4 ms"}]},
-    }
+    rates = {"host_link": {"rate": "10 Gbps", "delay": "1 us"}, "core_link": {"rate": "40 Gbps", "delay": "1 us"}}
+    flow = {"kind": "constant-rate", "sources": ["h2", "h3"], "destinations": ["h0", "h0"]}
+    buffer = {"kind": "static", "per_port": "80 KB"}
+    return scenarios.scenario(
+        "port-choice",
+        {"kind": "leaf-spine", "leaves": 2, "spines": spines, "hosts_per_leaf": 2, **rates},
+        [{"name": "overload", "transport": "udp", **flow}],
+        {"udp": {"kind": "udp", "rate": "6 Gbps"}},
+        duration="4 ms",
+        switch={"preset": "ideal", "depth_visible": "ingress-and-egress", "buffer": buffer},
+        mechanism=[{"kind": "simple-deflection", "ports": ["leaf0"], "start": start}],
+        measure={"throughput": [{"links": _uplinks(spines), "period": "4 ms"}]},
+    )
 
 
 def _uplinks(spines: int) -> list[str]:

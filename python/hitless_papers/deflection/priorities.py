@@ -28,7 +28,6 @@ _VERTIGO = schemes.VERTIGO.with_mechanism("Vertigo", record_ranks=True)
 
 
 def case(incast_percent: int) -> FabricCase:
-    """The run of a row of the table."""
     incast = Incast(QUERIES_PER_SECOND[incast_percent])
     return FabricCase(_VERTIGO, incast, background_percent=BACKGROUND_PERCENT, label="ranks")
 

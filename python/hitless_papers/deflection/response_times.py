@@ -112,8 +112,6 @@ def _requests(think: Mapping[str, str]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """What one run has to say."""
-
     run: Run
 
     @cached_property
@@ -134,12 +132,10 @@ class Responses:
 
     @property
     def median_us(self) -> float:
-        """What half of them exceed, answered or not."""
         return 1e6 * (self.times.whole_percentile_s(50) or float("nan"))
 
     @property
     def timed_out_percent(self) -> float:
-        """Requests that took `TIMEOUT_MS` or more, answered or not."""
         return 100 * float(np.mean(self.times.lasted_s >= TIMEOUT_MS / 1e3))
 
     @property
@@ -150,8 +146,6 @@ class Responses:
 
 
 class ResponseTimes(Replicated):
-    """Its runs and rows."""
-
     def points(self, context: Context) -> Iterable[Point]:
         count = context.length("runs", full=RUNS, normal=RUNS, quick=REPLICAS_MIN)
         requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=220)
@@ -175,7 +169,6 @@ class ResponseTimes(Replicated):
         yield from self._slow(runs)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        """The tails of the first run."""
         series = [tail_series(scheme.name, 1e6 * self._of(runs, scheme)[0].times.lasted_s) for scheme in SCHEMES]
         yield Plot("Response times", "time (us)", "share of requests above", series, x_scale="log", y_scale="log")
 

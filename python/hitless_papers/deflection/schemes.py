@@ -109,7 +109,6 @@ FAIR = Preset("fair", "the same forwarding, transport and reorder buffer for all
 
 
 def under(scheme: Scheme, preset: Preset) -> Scheme:
-    """The scheme as a preset has it."""
     if preset is PAPER:
         return scheme
     marking: Marking = scheme.marking or "remaining-bytes"

@@ -18,7 +18,7 @@ import polars as pl
 
 from hitless.checking import Fields
 from hitless.simulation import Run
-from hitless_papers import Point
+from hitless_papers import Point, scenarios
 from hitless_papers.deflection.fabrics import LEAF_SPINE, Fabric
 from hitless_papers.deflection.schemes import PAPER, Preset, Scheme, under
 
@@ -100,14 +100,12 @@ class Incast:
     """May a host give several answers to a query, as it must where there are more answers than hosts?"""
 
     def percent(self, fabric: Fabric) -> float:
-        """Load of the answers, payload only."""
+        """Return the load of the answers, payload only."""
         return 100 * self.queries_per_second * self.fan_in * self.answer_bytes * 8 / fabric.core_bps
 
 
 @dataclass(frozen=True, slots=True)
 class FabricCase:
-    """A run."""
-
     scheme: Scheme
     incast: Incast
     fabric: Fabric = LEAF_SPINE
@@ -131,7 +129,6 @@ class FabricCase:
 
     @property
     def title(self) -> str:
-        """The scheme with its transport, as rows call it."""
         fair = "" if self.preset is PAPER else f", {self.preset.name}"
         return f"{self.scheme.name} {self.transport}{fair}"
 
@@ -143,31 +140,27 @@ class FabricCase:
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         preset = "" if self.preset is PAPER else self.preset.name
         parts = (self.scheme.name, self.transport, self.fabric.name, f"{self.percent} %", self.label, preset)
         return " ".join(filter(None, parts))
 
     def point(self, duration_ms: float, keep: Iterable[str] = ()) -> Point:
-        """Its run of this length."""
         made = self.scenario(duration_ms)
         return Point(self.key, made, keep=(*TABLES, *keep), reduce=reduced)
 
     def scenario(self, duration_ms: float) -> Fields:
-        """The run as a scenario."""
         scheme = under(self.scheme, self.preset)
-        made = {
-            "name": "deflection",
-            "duration": f"{duration_ms:g} ms",
-            "topology": self.fabric.topology,
-            "routing": {"choice": "two-choices" if scheme.spreads else "flow-hash"},
-            "switch": self._switch(),
-            "host": self._host(scheme),
-            "transport": [self._transport(scheme)],
-            "flows": self._flows(),
-        }
-        mechanisms = self._mechanisms(scheme)
-        return {**made, "mechanism": mechanisms} if mechanisms else made
+        return scenarios.scenario(
+            "deflection",
+            self.fabric.topology,
+            self._flows(),
+            {"transport": self._transport(scheme)},
+            duration=f"{duration_ms:g} ms",
+            routing={"choice": "two-choices" if scheme.spreads else "flow-hash"},
+            switch=self._switch(),
+            host=self._host(scheme),
+            mechanism=self._mechanisms(scheme),
+        )
 
     def _switch(self) -> Mapping[str, Any]:
         marks = {"ecn": {"threshold": f"{self.fabric.mark_packets} packets"}} if self.transport == "DCTCP" else {}
@@ -189,7 +182,7 @@ class FabricCase:
         return host
 
     def _transport(self, scheme: Scheme) -> Mapping[str, Any]:
-        made = {"name": "transport", **_TCP, **_CONGESTION[self.transport]}
+        made = {**_TCP, **_CONGESTION[self.transport]}
         return made if scheme.fast_retransmit else {**made, "fast_retransmit": False}
 
     def _mechanisms(self, scheme: Scheme) -> list[Mapping[str, Any]]:

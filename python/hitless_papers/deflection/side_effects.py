@@ -19,8 +19,6 @@ _PARALLEL = 0.15
 
 
 class _SideEffects(Sweep):
-    """Five schemes with DCTCP and Swift."""
-
     quick_ms = 20
 
     def cases(self, context: Context) -> Sequence[FabricCase]:
@@ -30,7 +28,6 @@ class _SideEffects(Sweep):
         return [self.case(scheme, x, transport) for transport in _TRANSPORTS for scheme in _SCHEMES for x in loads]
 
     def case(self, scheme: Scheme, load: int = 95, transport: TransportName = "DCTCP") -> FabricCase:
-        """A scheme as the figure has it."""
         return at(scheme, load, transport)
 
 

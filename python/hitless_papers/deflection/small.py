@@ -54,7 +54,6 @@ _HOSTS = "hosts and transport of the authors' simulator: with those of today's R
 
 
 def case(scheme: schemes.Scheme, load: int) -> FabricCase:
-    """The run of a scheme at a load."""
     multiplier = MULTIPLIERS[LOADS.index(load)]
     return FabricCase(scheme, Incast(244 / multiplier, FAN_IN, ANSWER_BYTES), LEAF_SPINE_1G)
 
@@ -117,7 +116,7 @@ def _near(rows: list[Row]) -> Row:
 
 
 def _beside(scheme: str, load: int, times: Durations) -> Iterator[Row]:
-    """What the authors' statistics leave out."""
+    """Show queries that the authors' statistics leave out."""
     x, share = f"{load} %", statistics.complete_share(times)
     note = f"of {times.is_complete.size:,}"
     yield Row(scheme, x, "queries complete", "%", None if share is None else 100 * share, note=note)

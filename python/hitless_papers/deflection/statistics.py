@@ -40,16 +40,15 @@ class Durations:
 
     @property
     def complete_s(self) -> Numbers:
-        """Of those that were complete."""
         return self.lasted_s[self.is_complete]
 
     @property
     def unfinished_share(self) -> float:
-        """The estimated share that lasts longer than anything seen."""
+        """Estimate the share that lasts longer than anything seen."""
         return float(_survival(self.lasted_s, self.is_complete)[1][-1]) if self.lasted_s.size else 0.0
 
     def percentile_s(self, percent: float) -> float | None:
-        """As the authors compute it: of complete ones, interpolated."""
+        """Interpolate between complete ones, as the authors do."""
         return float(np.percentile(self.complete_s, percent)) if self.complete_s.size else None
 
     def whole_percentile_s(self, percent: float) -> float | None:
@@ -97,27 +96,24 @@ Statistic: TypeAlias = Callable[[Durations], float | None]
 
 
 def mean(of: Durations) -> float | None:
-    """As the authors compute it: of complete ones."""
+    """Return the mean of complete ones, as the authors compute it."""
     return float(of.complete_s.mean()) if of.complete_s.size else None
 
 
 def p99(of: Durations) -> float | None:
-    """The 99th percentile of complete ones."""
     return of.percentile_s(_TAIL)
 
 
 def complete_share(of: Durations) -> float | None:
-    """Complete ones over those that began."""
     return float(of.is_complete.mean()) if of.is_complete.size else None
 
 
 def whole_mean(of: Durations) -> float | None:
-    """With unfinished ones, up to the longest time seen."""
+    """Return the mean with unfinished ones, up to the longest time seen."""
     return _restricted_mean(of.lasted_s, of.is_complete) if of.lasted_s.size else None
 
 
 def whole_p99(of: Durations) -> float | None:
-    """The 99th percentile with unfinished ones."""
     return of.whole_percentile_s(_TAIL)
 
 
@@ -164,7 +160,6 @@ def _numbered(of: Durations, begin: float, length: float) -> list[NDArray[np.int
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
-    """One over the other, where both are there."""
     return above / below if above is not None and below else None
 
 

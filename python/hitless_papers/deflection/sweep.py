@@ -61,7 +61,6 @@ class Claim:
 
     @property
     def _other(self) -> str:
-        """What the two cases differ in."""
         return self.below.title if self.below.title != self.above.title else f"{self.below.title} at {self.below.x}"
 
 
@@ -76,14 +75,14 @@ class Sweep(Exhibit):
 
     @abstractmethod
     def cases(self, context: Context) -> Sequence[FabricCase]:
-        """The runs."""
+        """Return the runs."""
 
     def claims(self) -> Iterable[Claim]:
-        """What the paper says of them."""
+        """Return the paper's claims about them."""
         return ()
 
     def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
-        """Shapes, and what else there is to say."""
+        """Return further rows, such as shapes."""
         return ()
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -115,11 +114,11 @@ class Sweep(Exhibit):
             yield of_case(measured, metric, case)
 
     def position(self, case: FabricCase) -> float | str:
-        """Where a case is on the axis."""
+        """Return the position of a case on the axis."""
         return float(case.percent)
 
     def panel(self, case: FabricCase) -> str:
-        """Which plot a case is in."""
+        """Name the plot of a case."""
         return " ".join(part for part in (case.transport, case.fabric.name, case.preset.note) if part)
 
     def _panels(self, case: FabricCase) -> set[str]:

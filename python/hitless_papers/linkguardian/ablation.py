@@ -97,7 +97,6 @@ def web_search(
 
 
 def percent(share: float) -> str:
-    """A percentile as the table has it."""
     return f"{share:.10g}%"
 
 

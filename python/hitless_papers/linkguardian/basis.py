@@ -33,6 +33,5 @@ def speed_percent(run: Run, rate_gbps: int, link: str = "sw6->h8", seconds: floa
 
 
 def depths_bytes(run: Run, port: str) -> list[int]:
-    """The samples of a port's queue."""
     values: list[int] = run.table("queues").filter(pl.col("port") == port)["value_bytes"].to_list()
     return values

@@ -70,7 +70,6 @@ def policy(window_frames: int, **more: Any) -> Policy:
 
 
 def lab_plan(scenario_: Fields, policy_: Policy, *, seed: int = 1, settle_s: float = 0.0) -> DaemonLabPlan:
-    """Daemons at both ends of the testbed's link."""
     return DaemonLabPlan(scenario_, testbed.LINK, "sw2", "sw6", policy_, POLL_S, seed, settle_s)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hitless.checking import Fields
 from hitless.simulation import Run
-from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit, scenarios
 from hitless_papers.linkguardian import basis, testbed
 from hitless_papers.linkguardian.basis import speed_percent
 
@@ -42,23 +42,17 @@ def _chain(
     """Hosts, switches in a row, hosts; datagrams from left to right unless told otherwise."""
     stop = testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load)
     link = {"rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
-    return {
-        "name": "future",
-        "duration": testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load + 1e-3),
-        "topology": {
-            "kind": "chain",
-            "hosts_left": ["left"],
-            "switches": list(switches),
-            "hosts_right": ["right"],
-            "host_link": link,
-            "switch_link": link,
-        },
-        "switch": {"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS, **(switch or {})},
-        "transport": [{"name": "udp", "kind": "udp", "rate": f"{round(rate_gbps * 1e9 * load)} bps"}],
-        "flows": [{**flow, "stop": stop} for flow in flows or [_datagrams("right", "left", "right", stop)]],
-        "link": [{"name": name, "loss": loss} for name, loss in losses.items()],
-        "mechanism": [{"kind": "linkguardian", **guardian} for guardian in guardians],
-    }
+    ends = {"hosts_left": ["left"], "hosts_right": ["right"], "host_link": link, "switch_link": link}
+    return scenarios.scenario(
+        "future",
+        {"kind": "chain", "switches": list(switches), **ends},
+        [{**flow, "stop": stop} for flow in flows or [_datagrams("right", "left", "right", stop)]],
+        {"udp": {"kind": "udp", "rate": f"{round(rate_gbps * 1e9 * load)} bps"}},
+        duration=testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load + 1e-3),
+        switch={"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS, **(switch or {})},
+        link=[{"name": name, "loss": loss} for name, loss in losses.items()],
+        mechanism=[{"kind": "linkguardian", **guardian} for guardian in guardians],
+    )
 
 
 def _late(run: Run) -> int:
@@ -81,7 +75,6 @@ def _missing(run: Run, group: str | None = None) -> tuple[int, int]:
 
 
 def _count(series: str, x: str, metric: str, count: int, judge: Shape | None = None, *, note: str = "") -> Row:
-    """How many there were: judged, or only shown."""
     return Row(series, x, metric, "", count, judge=judge or Unjudged(), note=note)
 
 
@@ -317,31 +310,25 @@ _FAST: Mapping[str, tuple[str, str, str]] = {
 
 def _hub(rate_gbps: int, count: int, packets: int) -> Fields:
     """``count`` protected links that leave one switch with two recirculation ports."""
-    link = {"rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
     leaves = [f"leaf{number}" for number in range(count)]
     sources, sinks = [f"from{number}" for number in range(count)], [f"to{number}" for number in range(count)]
-    ends = [*zip(sources, ["hub"] * count, strict=True), *zip(["hub"] * count, leaves, strict=True)]
-    ends += list(zip(leaves, sinks, strict=True))
+    links = [(source, "hub", rate_gbps) for source in sources] + [("hub", leaf, rate_gbps) for leaf in leaves]
+    links += [(leaf, sink, rate_gbps) for leaf, sink in zip(leaves, sinks, strict=True)]
     stop = testbed.seconds(testbed.packets_duration_s(packets, rate_gbps))
-    return {
-        "name": "hub",
-        "duration": testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) + 1e-3),
-        "topology": {
-            "kind": "graph",
-            "hosts": sources + sinks,
-            "switches": ["hub", *leaves],
-            "links": [{"ends": list(pair), **link} for pair in ends],
-        },
-        "switch": {"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS},
-        "transport": [{"name": "udp", "kind": "udp", "rate": f"{rate_gbps} Gbps"}],
-        "flows": [_datagrams(leaf, a, b, stop) for leaf, a, b in zip(leaves, sources, sinks, strict=True)],
-        "link": [{"name": f"hub->{leaf}", "loss": _bernoulli(1e-3)} for leaf in leaves],
-        "mechanism": [{"kind": "linkguardian", "link": f"hub->{leaf}", "admission_control": False} for leaf in leaves],
-    }
+    return scenarios.scenario(
+        "hub",
+        scenarios.graph(sources + sinks, ["hub", *leaves], links),
+        [_datagrams(leaf, a, b, stop) for leaf, a, b in zip(leaves, sources, sinks, strict=True)],
+        {"udp": {"kind": "udp", "rate": f"{rate_gbps} Gbps"}},
+        duration=testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) + 1e-3),
+        switch={"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS},
+        link=[{"name": f"hub->{leaf}", "loss": _bernoulli(1e-3)} for leaf in leaves],
+        mechanism=[{"kind": "linkguardian", "link": f"hub->{leaf}", "admission_control": False} for leaf in leaves],
+    )
 
 
 def _retired(run: Run) -> int:
-    """Copies that ended as they should: retired or retransmitted."""
+    """Count copies that were retired or retransmitted."""
     retired = int(run.summary["retired"].get("copy retired", 0))
     return retired + run.counter("packets retransmitted", "hub")
 

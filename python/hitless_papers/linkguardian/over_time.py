@@ -45,8 +45,6 @@ _SHARP = 0.8
 
 @dataclass(frozen=True)
 class Course:
-    """How long the parts of a run last."""
-
     total_ms: int
 
     @property
@@ -56,11 +54,10 @@ class Course:
 
     @property
     def ends_ms(self) -> tuple[float, float, float]:
-        """When each part ends."""
         return self.total_ms / 6, self.total_ms * 7 / 12, float(self.total_ms)
 
     def settled_ms(self, part: str) -> tuple[float, float]:
-        """A part without its first fifth."""
+        """Return start and end of a part without its first fifth."""
         number = PARTS.index(part)
         start, end = (0.0, *self.ends_ms)[number], self.ends_ms[number]
         return start + (end - start) / 5, end
@@ -108,8 +105,6 @@ def long_flow(
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run shows of its parts."""
-
     run: Run
     course: Course
 
@@ -118,7 +113,6 @@ class Measured:
         return mean_in_run([gbps for _, gbps in self._gbps(part)])
 
     def gbps(self, part: str) -> float:
-        """The same without its interval."""
         return self.throughput(part).number
 
     def usual_throughput(self, part: str) -> float:
@@ -134,7 +128,6 @@ class Measured:
             yield time_ps / 1e9, value * scale
 
     def per_second(self, column: str, part: str) -> Estimate:
-        """A count of the sender, a second."""
         samples = self.course.settled(self.run.table("goodput"), part)[column].to_list()
         return mean_in_run([count / (self.course.period_ms * 1e-3) for count in samples])
 
@@ -147,12 +140,10 @@ class Measured:
         return float(depths.mean()), float(depths.max())
 
     def series(self, name: str) -> Series:
-        """Throughput over time."""
         points = list(self._gbps())
         return Series(name, [time for time, _ in points], [gbps for _, gbps in points])
 
     def retransmissions(self, name: str) -> Series:
-        """Packets sent again in each interval, over time."""
         samples = self.run.table("goodput")
         return Series(name, (samples["time_ps"] / 1e9).to_list(), samples["packets_retransmitted"].to_list())
 
@@ -175,7 +166,6 @@ class OverTime(Exhibit):
     quick_ms: int = 1_200
 
     def _decided(self, context: Context) -> Course:
-        """As long as the user wants to wait."""
         return Course(
             context.length("ms of traffic", full=12_000, normal=max(3_000, self.quick_ms), quick=self.quick_ms)
         )
@@ -200,7 +190,6 @@ class OverTime(Exhibit):
         return measured.per_second("packets_retransmitted", "LG on").row("LG", "LG on", _AGAIN, unit="1/s")
 
     def _returns(self, runs: Runs) -> Row:
-        """The throughput returns to the effective link speed."""
         flow, line = (self._measured(runs, key) for key in (self.scheme, _UDP))
         speed, around = line.gbps("LG on"), line.throughput("LG on").interval
         note = f"effective link speed {speed:.2f} Gb/s ({around.low:.2f} to {around.high:.2f})" if around else ""

@@ -81,7 +81,6 @@ class Figure13(Exhibit):
         yield from self._statements(flows, runs)
 
     def _statements(self, flows: pl.DataFrame, runs: Runs) -> Iterable[Row]:
-        """What the text says of the classes."""
         of = {name: flows.filter(pl.col("group_of") == name) for name in CLASSES}
         most = max(of["D"]["pending_mss"].to_list(), default=0.0)
         arithmetic = f"{testbed.WEB_SEARCH_PACKETS} packets less the initial window of RFC 6928: no evidence"

@@ -74,7 +74,6 @@ class Cell(LinkCase):
 
     @property
     def raised_loss(self) -> float:
-        """The loss rate of its "loss" run."""
         return max(self.loss, _RAISED_LOSS)
 
     def loss_key(self, copies_for: float | None) -> str:
@@ -84,7 +83,6 @@ class Cell(LinkCase):
 
 
 def cells() -> Iterator[Cell]:
-    """All of them, by rate and loss."""
     for rate_gbps in RATES_GBPS:
         for loss in LOSSES:
             for scheme in SCHEMES:
@@ -97,12 +95,11 @@ def _copies_for(cell: Cell) -> float | None:
 
 
 def line_rate(cell: Cell, packets: int) -> Fields:
-    """Full frames at the link's rate."""
     return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=testbed.SAMPLED)
 
 
 def rare_losses(cell: Cell, packets: int) -> Fields:
-    """The same with rare losses made frequent."""
+    """Build the same with rare losses made frequent."""
     protection = mechanisms(cell.scheme, _copies_for(cell) or cell.loss)
     repair_loss = None if cell.scheme == "Wharf" else _REPAIR_LOSS
     return _datagrams(cell, packets, cell.raised_loss, protection, repair_loss=repair_loss)

@@ -76,7 +76,6 @@ def loss_points(context: Context, schemes: Iterable[str]) -> Iterator[Point]:
 
 
 def copies(run: Run) -> int:
-    """Copies that the run retransmitted of each lost packet."""
     return run.counter("copies per lost packet", "sw2")
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitless.checking import Fields
-from hitless_papers.scenarios import ends
+from hitless_papers import scenarios
 
 LINK = "sw2->sw6"
 LOSSES = (1e-5, 1e-4, 1e-3)
@@ -91,11 +91,9 @@ class LinkCase:
 
     @property
     def x(self) -> str:
-        """The position on the axis."""
         return f"{self.rate_gbps}G {exponent(self.loss)}"
 
     def key(self, what: str) -> str:
-        """The key of its run."""
         return f"{self.scheme} {self.x} {what}"
 
 
@@ -120,20 +118,18 @@ def scenario(
     ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none;
     without ``gro`` hosts look at each packet by itself.
     """
-    made: dict[str, Any] = {
-        "name": name,
-        "topology": _topology(rate_gbps),
-        "switch": {"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
-        "host": _host(kernel, gro=gro),
-        "transport": [{"name": "transport", **transport}],
-        "flows": [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
-        "link": [{"name": LINK, "loss": loss_model(loss, repair_loss)}],
-        "measure": measure or {},
-        **ends(None if duration_s is None else seconds(duration_s)),
-    }
-    if scheme in MODES:
-        made["mechanism"] = [guardian(scheme, **(settings or {}))]
-    return made
+    return scenarios.scenario(
+        name,
+        _topology(rate_gbps),
+        [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
+        {"transport": transport},
+        duration=None if duration_s is None else seconds(duration_s),
+        switch={"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
+        host=_host(kernel, gro=gro),
+        link=[{"name": LINK, "loss": loss_model(loss, repair_loss)}],
+        measure=measure,
+        mechanism=[guardian(scheme, **(settings or {}))] if scheme in MODES else [],
+    )
 
 
 def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRAME_BYTES, **more: Any) -> Fields:
@@ -173,7 +169,6 @@ def packets_duration_s(packets: int, rate_gbps: int, frame_bytes: int = FRAME_BY
 
 
 def exponent(loss: float) -> str:
-    """A loss rate as people write it: 1e-5."""
     return f"{loss:.0e}".replace("e-0", "e-") if loss else "0"
 
 

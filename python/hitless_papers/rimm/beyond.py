@@ -180,7 +180,6 @@ def _rows(variant: Variant, scheme: str, events: Sequence[Event]) -> Iterator[Ro
 
 
 def _diffusion(events: Sequence[Event]) -> Iterator[Row]:
-    """Does the burst go to the neighbours?"""
     x = "5 MB, at the neighbours"
     deepest = [max(event.peak_segments(port) for port in testbed.NEIGHBOUR_PORTS) for event in events]
     below = Shape(

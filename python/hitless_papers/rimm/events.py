@@ -33,11 +33,10 @@ class Event:
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """The table of flows."""
         return self.run.table("flows")
 
     def of(self, group: str, column: str) -> int:
-        """A column of the flows of a group, summed."""
+        """Sum a column over the flows of a group."""
         return int(self.flows.filter(pl.col("group").str.starts_with(group))[column].sum())
 
     @property
@@ -54,7 +53,6 @@ class Event:
 
     @property
     def reordered(self) -> int:
-        """Packets that arrived after one sent later."""
         return int(self.flows["network_packets_reordered"].sum())
 
     def completion_ms(self, group: str) -> float | None:
@@ -90,7 +88,6 @@ class OfEvents(Replicated):
 
     @property
     def x(self) -> str:
-        """How many there are, as rows say it."""
         return f"{self._replicas} events"
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -104,18 +101,15 @@ class OfEvents(Replicated):
         return self.replicated(count, cases, keep=TABLES)
 
     def events(self, runs: Runs, scheme: str) -> list[Event]:
-        """The events under a scheme."""
         return list(map(Event, self.each(runs, scheme)))
 
     def completions(self, runs: Runs, group: str) -> Plot:
-        """The completion times of a group's flow, by scheme."""
         by_scheme = {scheme: completions_ms(self.events(runs, scheme), group) for scheme in self.schemes}
         series = [cdf_series(scheme, times) for scheme, times in by_scheme.items()]
         return Plot(f"Completion times of the {group}", "FCT (ms)", "share of events", series)
 
 
 def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any]:
-    """What rows read."""
     return {
         "order": True,
         "queue": [{"ports": [testbed.HOT_PORT, *testbed.NEIGHBOUR_PORTS], "period": _SAMPLE}],
@@ -129,12 +123,10 @@ def completions_ms(events: Sequence[Event], group: str) -> list[float]:
 
 
 def completed(events: Sequence[Event], group: str, scheme: str) -> Share:
-    """In how many events the group's flow completed."""
     return Share(scheme, len(completions_ms(events, group)), len(events), "events")
 
 
 def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimate:
-    """The mean of the completion times, in ms."""
     return replace(mean_if_any(completions_ms(events, group)), completed=(completed(events, group, scheme),))
 
 

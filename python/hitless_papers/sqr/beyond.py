@@ -27,7 +27,7 @@ _SMALL_BUFFER = {"kind": "shared", "total": "4 MB", "alpha": 8}
 
 @dataclass(frozen=True)
 class Variant:
-    """One thing that is different from the paper's set-up."""
+    """One difference from the paper's set-up."""
 
     name: str
     note: str = ""
@@ -44,7 +44,6 @@ class Variant:
     sources: Sequence[str] = ("h2",)
 
     def scenario(self, flows: int) -> Fields:
-        """Short flows while the links fail."""
         recovery = testbed.recovery(self.scheme, self.detection)
         sqr = None if self.sqr is None else {"links": list(self.links), **self.sqr}
         stop = testbed.milliseconds(fct.PERIOD_MS * flows)
@@ -127,24 +126,19 @@ _PRESSURE = (
 
 @dataclass(frozen=True)
 class Buffer:
-    """A cache in steady state, at line rate."""
-
     rate_gbps: int
     delay_us: float
     caching: str
 
     @property
     def x(self) -> str:
-        """The position in the table."""
         return f"{self.rate_gbps} Gbps, {self.delay_us:g} us"
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         return f"{self.caching} {self.x}"
 
     def scenario(self) -> Fields:
-        """20 ms at line rate."""
         rate_gbps = self.rate_gbps
         return overhead.steady(rate_gbps, self.delay_us, 20, line_gbps=rate_gbps, caching=self.caching)
 

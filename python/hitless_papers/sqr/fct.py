@@ -43,7 +43,7 @@ def checked(run: Run, column: str) -> int:
 
 
 def protected(run: Run) -> pl.DataFrame:
-    """The flow table without the background."""
+    """Return the flow table without the background."""
     return run.table("flows").filter(~pl.col("group").str.starts_with("background"))
 
 
@@ -69,14 +69,11 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FlowCase:
-    """One series of the figures."""
-
     workload: str
     scheme: str
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         return f"{self.workload} {self.scheme}"
 
     @property
@@ -87,7 +84,6 @@ class FlowCase:
 
 
 def short_flows(workload: str, count: int) -> Mapping[str, Any]:
-    """The flows that are measured."""
     return {
         "name": "short",
         "transport": "tcp",
@@ -159,7 +155,6 @@ def all_flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
 
 
 def share(run: Run, series: str) -> Share:
-    """How many of the measured flows completed."""
     begun = protected(run)
     finished = begun.join(run.completed_messages().select("flow").unique(), on="flow", how="semi")
     return Share(series, finished.height, begun.height)
@@ -187,10 +182,8 @@ class Outages:
 
 
 def times_us(table: pl.DataFrame) -> Times:
-    """The completion times."""
     return table["fct_us"].to_numpy()
 
 
 def flow_count(context: Context) -> int:
-    """30,000 flows, as in the paper."""
     return context.length("flows", full=30_000, quick=12_000)

@@ -98,8 +98,6 @@ class Figure7(Replicated):
 
 
 class _Progress:
-    """How the flow of a run got on."""
-
     def __init__(self, run: Run) -> None:
         self._flow = run.table("flows")
         self._samples = run.table("flow_progress")
@@ -221,8 +219,6 @@ def _lost_per_failure(run: Run) -> float:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A repair that sqr/order tries."""
-
     name: str
     time_us: float
 

@@ -32,7 +32,7 @@ def rows(table: pl.DataFrame, clean_us: fct.Times) -> Iterator[Row]:
 
 
 def _parts(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The flows that met a failure, by its moment."""
+    """Group the flows that met a failure by its moment."""
     hit = pl.col("is_hit") & ~pl.col("starts_in_outage")
     own = pl.col("until_down_us")
     for low, high in ((0, 50), (50, 100), (100, 150), (150, 1_000)):

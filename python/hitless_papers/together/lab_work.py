@@ -58,8 +58,6 @@ class NoLab:
 
 @dataclass(frozen=True, slots=True)
 class LabWork:
-    """A scenario, and what is sent through it."""
-
     scenario: str
     drive: Drive
     seconds: float

@@ -48,13 +48,11 @@ class Timed:
         return self.of(run)["took_ms"].to_numpy().astype(np.float64)
 
     def share(self, series: str, runs: Sequence[Run]) -> Share:
-        """How many finished."""
         done = [self.of(run)["is_done"] for run in runs]
         return Share(series, sum(int(each.sum()) for each in done), sum(map(len, done)), self.what)
 
     @property
     def tail(self) -> str:
-        """The tail of one run, in words."""
         return "slowest" if self.few else f"p{_TAIL:g}"
 
     def tail_ms(self, run: Run) -> float:

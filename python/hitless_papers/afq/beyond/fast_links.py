@@ -34,7 +34,7 @@ _SCHEMES = (*map(_afq, _FRAMES), schemes.IDEAL)
 
 
 class FastLinks(Exhibit):
-    """Completion times by bytes in a round, beside Ideal-FQ."""
+    """Completion times by bytes in a round, compared with Ideal-FQ."""
 
     def points(self, context: Context) -> Iterable[Point]:
         for rate_gbps in _RATES_GBPS:

@@ -27,8 +27,6 @@ _SCHEMES = (
 
 
 class Rivals(Exhibit):
-    """Completion times and drops."""
-
     def points(self, context: Context) -> Iterable[Point]:
         length_ms = cluster.duration_ms(context, 10)
         for case in _cases():

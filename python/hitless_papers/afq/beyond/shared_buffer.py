@@ -15,6 +15,7 @@ from hitless_papers.afq import schemes
 from hitless_papers.afq.flows import TABLES, dropped
 from hitless_papers.afq.schemes import Buffers, Scheme
 from hitless_papers.estimates import percentile_of
+from hitless_papers.scenarios import graph
 
 _TOTAL = "204.8 KB"
 _HOSTS = 16
@@ -57,12 +58,11 @@ def _scenario(scheme: Scheme, duration_ms: int) -> Fields:
         "clients": hosts[_SENDERS:],
         "queries_per_second": 1_000,
     }
-    links = [{"ends": [host, "sw"], "rate": "10 Gbps", "delay": "1 us"} for host in hosts]
     made = scheme.scenario(
         Buffers(_TOTAL),
         name="shared-buffer",
         duration=f"{duration_ms} ms",
-        topology={"kind": "graph", "hosts": hosts, "switches": ["sw"], "links": links},
+        topology=graph(hosts, ["sw"], [(host, "sw", 10) for host in hosts], "1 us"),
         flows=[long, incast],
     )
     return {**made, "switch": {**made["switch"], "buffer": {"kind": "shared", "total": _TOTAL, "alpha": 1}}}
