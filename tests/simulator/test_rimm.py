@@ -39,23 +39,23 @@ def test_without_rimm_the_queue_overflows_and_what_is_lost_is_sent_again(basic):
 
 
 def test_with_rimm_nothing_is_lost_reordered_or_sent_again(rimm):
-    assert rimm.run.counter("packets detoured") > 100, "the burst was none: nothing was tried"
+    assert rimm.counter("packets detoured") > 100, "the burst was none: nothing was tried"
     assert (rimm.lost, rimm.reordered, rimm.retransmitted) == (0, 0, 0)
     assert rimm.peak_segments() < 1.04 * testbed.ALARM_SEGMENTS
     assert rimm.completion_ms("burst") is not None
 
 
 def test_all_that_was_numbered_is_released_in_its_order(rimm):
-    assert rimm.run.counter("packets released in order") == rimm.run.counter("packets detoured")
+    assert rimm.counter("packets released in order") == rimm.counter("packets detoured")
     for name in ("packets released early", "packets released late", "packets forced", "numbers skipped"):
-        assert rimm.run.counter(name) == 0, name
+        assert rimm.counter(name) == 0, name
 
 
 def test_the_exact_release_ends_the_detour_of_the_background():
     # With the first three seeds the background is not detoured.
     exact, by_gap = event(testbed.EXACT, 4), event(testbed.RIMM, 4)
     assert (exact.lost, exact.retransmitted) == (0, 0)
-    assert exact.run.counter("packets detoured") < by_gap.run.counter("packets detoured") / 4
+    assert exact.counter("packets detoured") < by_gap.counter("packets detoured") / 4
 
 
 def test_detours_without_numbers_cost_more_retransmissions_than_losses_do(basic):
@@ -68,12 +68,12 @@ def test_dibs_loses_less_than_basic_forwarding_and_reorders(basic):
     dibs = event(testbed.DIBS, SEEDS[0])
     assert dibs.lost < basic.lost
     assert dibs.reordered > 0
-    assert dibs.run.counter("packets detoured") > 0
+    assert dibs.counter("packets detoured") > 0
 
 
 def test_a_burst_that_fits_is_left_alone():
     small = event(testbed.RIMM, 1, size_bytes=1_000_000)
-    assert small.run.counter("packets detoured") == 0
+    assert small.counter("packets detoured") == 0
     assert (small.lost, small.retransmitted) == (0, 0)
 
 
@@ -109,4 +109,4 @@ def test_the_example_is_the_testbed(tmp_path):
     scenario.write_text(hitless("scenario", "example", "microburst").stdout)
     run = Event(Simulation(scenario.read_text(), file_name="microburst", seed=1).run())
     assert run.lost == 0
-    assert run.run.counter("packets detoured") > 100
+    assert run.counter("packets detoured") > 100

@@ -171,8 +171,8 @@ def _rows(variant: Variant, scheme: str, events: Sequence[Event]) -> Iterator[Ro
             yield mean.row(scheme, x, "mean FCT of the burst", unit="ms")
     if scheme == "RIMM":
         for name in ("packets detoured", "detours ended by congestion", "detours ended by full neighbours"):
-            yield Row(scheme, x, f"{name} per event", "", mean_of([event.run.counter(name) for event in events]).value)
-        rounds = [event.run.counter("detours") / max(1, event.run.counter("packets detoured")) for event in events]
+            yield Row(scheme, x, f"{name} per event", "", mean_of([event.counter(name) for event in events]).value)
+        rounds = [event.counter("detours") / max(1, event.counter("packets detoured")) for event in events]
         yield Row(scheme, x, "detours of a packet that is detoured", "", mean_of(rounds).value)
     if variant.name in ("5 MB", _ANY_TIME):
         mean = replace(mean_completion(events, "background", scheme), interval=None)
@@ -186,5 +186,5 @@ def _diffusion(events: Sequence[Event]) -> Iterator[Row]:
         max(deepest) < testbed.ALARM_SEGMENTS, "below alpha, so that no neighbour has a microburst of its own"
     )
     yield mean_of(deepest).row("RIMM", x, "deepest queue to S2-3", None, below, unit="segments")
-    elsewhere = sum(event.run.counter("alarms") - event.run.counter("alarms", "S2-3") for event in events)
+    elsewhere = sum(event.counter("alarms") - event.counter("alarms", "S2-3") for event in events)
     yield Row("RIMM", x, "alarms at other switches", "", elsewhere, judge=Shape(elsewhere == 0, "none"))

@@ -72,6 +72,10 @@ class Event:
         samples = self.run.table("queues").filter(pl.col("port") == port)
         return float(samples["value_bytes"].max() or 0) / testbed.SEGMENT_BYTES  # type: ignore[arg-type]
 
+    def counter(self, name: str, switch: str | None = None) -> int:
+        """Return a counter of the mechanism, which has none at ports where it never acted."""
+        return self.run.counter(name, switch, default=0)
+
     def histogram_max(self, quantity: str) -> int | None:
         """The largest value of a histogram of any switch; None: it is empty."""
         found = self.run.table("histograms").filter(pl.col("quantity") == quantity)
