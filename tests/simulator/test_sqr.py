@@ -11,7 +11,7 @@ import pytest
 from hitless.simulation import Simulation
 from hitless_papers import Context, Runs
 from hitless_papers.estimates import Estimate, percent_of
-from hitless_papers.sqr import fct, phases, testbed, workloads
+from hitless_papers.sqr import fct, testbed, workloads
 from hitless_papers.sqr.fct import CHECKED, GIVEN_UP, checked
 from warm import hitless
 
@@ -104,7 +104,7 @@ def test_when_in_a_flow_the_link_fails_is_told_by_the_rows_of_figure_11():
     run = short_flows("SB'+SQR", count=1_000)
     table = fct.all_flows(run, holds_back=True)
     clean_us = fct.times_us(table.filter(~pl.col("is_hit") & ~pl.col("starts_in_outage")))
-    added = {row.x: row.measured for row in phases.rows(table, clean_us)}
+    added = {row.x: row.measured for row in workloads.added_by_moment(table, clean_us)}
     early, late = added["570 to 760 us before the start"], added["0 to 190 us before the start"]
     assert early < added["any time, flows that begin before the repair"] < late
     assert late < testbed.ROUTE_FAILURE_US < added["any time, flows in progress"] + 100
