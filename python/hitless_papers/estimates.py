@@ -1,6 +1,6 @@
 """Numbers as rows have them: a value, how sure it is, and the shares of what it was computed from."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from hitless.analysis import (
     proportion_interval,
 )
 from hitless.analysis.intervals import Certainty, Sample
-from hitless.drawing.plot import Position, Series, Style
+from hitless.drawing.plot import Plot, Position, Series, Style, tail_series
 from hitless_papers.judge import Judge, Paper, Unjudged
 from hitless_papers.model import Row, Share
 
@@ -81,6 +81,12 @@ class Estimate:
 def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style: Style = "line") -> Series:
     """Numbers at their positions, as a plot has them."""
     return Series(name, x, [one.value for one in estimates], [one.interval for one in estimates], style)
+
+
+def fct_tails(title: str, samples: Mapping[str, Sample]) -> Plot:
+    """Plot the tails of completion times in microseconds, by series."""
+    series = [tail_series(name, sample) for name, sample in samples.items()]
+    return Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")
 
 
 def mean_of(values: Sequence[float]) -> Estimate:

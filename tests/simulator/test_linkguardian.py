@@ -6,7 +6,7 @@ import pytest
 from hitless.analysis import poisson_interval
 from hitless.simulation import Simulation
 from hitless_papers import Context, Runs
-from hitless_papers.linkguardian import basis, storage, testbed
+from hitless_papers.linkguardian import basis, completion, testbed
 from hitless_papers.linkguardian.over_time import PARTS, Course, Measured, long_flow
 from hitless_papers.linkguardian.recovery import delays_us as delays
 from hitless_papers.linkguardian.stress import copies, effective_loss, stress, theory
@@ -52,7 +52,7 @@ class Few(Context):
 
 
 def test_rows_of_completion_times_say_what_they_rest_on():
-    exhibit = storage.Figure12()
+    exhibit = completion.Figure12()
     context = Few()
     points = list(exhibit.points(context))
     runs = Runs({p.key: Simulation(p.what, file_name=p.key, seed=1).run(keep=p.keep) for p in points})

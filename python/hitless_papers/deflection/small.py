@@ -1,17 +1,20 @@
-"""The authors' small run at 1 Gbps: the only series of their evaluation that is published in numbers.
+"""The authors' small run at 1 Gbps, the only published numbers of their evaluation, and the same with all else equal.
 
 Their numbers are the expected output of the small run in the README of their simulator.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hitless.drawing.plot import Plot, Series
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
-from hitless_papers.deflection import outcomes, schemes, statistics
+from hitless_papers.deflection import metrics, outcomes, schemes, statistics
 from hitless_papers.deflection.fabrics import LEAF_SPINE_1G
+from hitless_papers.deflection.metrics import Measured
+from hitless_papers.deflection.schemes import FAIR, PAPER, Preset, Scheme, under
 from hitless_papers.deflection.setting import DURATION_MS, FabricCase, Incast
 from hitless_papers.deflection.statistics import Durations
+from hitless_papers.deflection.sweep import of_case, quotient
 from hitless_papers.estimates import Estimate
 from hitless_papers.judge import AGREES, FACTOR
 from hitless_papers.model import Share
@@ -139,3 +142,64 @@ def _series(name: str, statistic: statistics.Statistic, times: Mapping[tuple[str
 
 def _paper_series(name: str, paper: Mapping[str, tuple[float, ...]]) -> Series:
     return Series(name, [float(load) for load in LOADS], list(paper[name]), source="paper")
+
+
+FAIR_SCHEMES = (*SCHEMES, schemes.TRIMMING)
+_FAIR_METRICS = (metrics.MEAN_QCT.whole, metrics.P99_QCT.whole)
+
+
+def fair_case(scheme: Scheme, load: int, preset: Preset) -> FabricCase:
+    """The small network under a preset; where it changes nothing, the run of preset "paper"."""
+    made = case(scheme, load)
+    return made if under(scheme, preset) == scheme else replace(made, preset=preset)
+
+
+@exhibit("pd/fair", title="What deflection itself contributes")
+class Fair(Exhibit):
+    """Each scheme over ECMP, as published and with all else equal; and ECMP as published over ECMP with all else."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        length_ms = context.length("ms of traffic", full=DURATION_MS, quick=250)
+        self._loads: Sequence[int] = (55, 95) if context.effort == "quick" else LOADS
+        made = {made.key: made for load in reversed(self._loads) for made in _fair_cases(load)}
+        for of in made.values():
+            yield of.point(length_ms)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        measured = Measured(runs)
+        for load in self._loads:
+            for metric in _FAIR_METRICS:
+                published_ecmp, ecmp = fair_case(schemes.ECMP, load, PAPER), fair_case(schemes.ECMP, load, FAIR)
+                yield quotient(measured, metric, published_ecmp, ecmp, "ECMP, fair: forwarding and ordering alone")
+                for scheme in FAIR_SCHEMES[1:]:
+                    yield _fair_gain(measured, metric, scheme, load, FAIR)
+                    yield _fair_gain(measured, metric, scheme, load, PAPER)
+        for load in self._loads:
+            for of in _fair_cases(load):
+                yield from _fair_values(measured, of)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        measured = Measured(runs)
+        x = [float(load) for load in self._loads]
+        for preset in (PAPER, FAIR):
+            series = []
+            for scheme in FAIR_SCHEMES:
+                cases = [fair_case(scheme, load, preset) for load in self._loads]
+                series.append(Series(scheme.name, x, [measured.value(_FAIR_METRICS[0], case) for case in cases]))
+            yield Plot(f"Preset {preset.name}", "load (%)", f"{_FAIR_METRICS[0].name} (ms)", series, y_scale="log")
+
+
+def _fair_cases(load: int) -> list[FabricCase]:
+    return [fair_case(scheme, load, preset) for scheme in FAIR_SCHEMES for preset in (PAPER, FAIR)]
+
+
+def _fair_gain(measured: Measured, metric: metrics.Timed, scheme: Scheme, load: int, preset: Preset) -> Row:
+    """ECMP over the scheme: above 1 the scheme is faster."""
+    ecmp, other = fair_case(schemes.ECMP, load, preset), fair_case(scheme, load, preset)
+    row = quotient(measured, metric, ecmp, other, "it")
+    return replace(row, series=scheme.name, metric=f"{metric.name}: ECMP's over its, preset {preset.name}")
+
+
+def _fair_values(measured: Measured, of: FabricCase) -> Iterable[Row]:
+    for metric in (metrics.MEAN_QCT, metrics.P99_QCT, *_FAIR_METRICS, metrics.DROPPED, metrics.REORDERED):
+        yield of_case(measured, metric, of)

@@ -20,13 +20,19 @@ import numpy as np
 from hitless.analysis.intervals import Sample
 from hitless.analysis.serial import statistic_in_order
 from hitless.checking import Fields
-from hitless.drawing.plot import Plot, tail_series
+from hitless.drawing.plot import Plot
 from hitless_papers import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
-from hitless_papers.estimates import Estimate, percent_of, percentile_of, ratio_of
+from hitless_papers.estimates import Estimate, fct_tails, percent_of, percentile_of, ratio_of
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.latency import UNBOUNDED, completion_us, is_bounded, slower
-from hitless_papers.linkguardian.web_search import PAPER_NON_BLOCKING_OVER_LG, RDMA
+from hitless_papers.linkguardian.completion import (
+    PAPER_NON_BLOCKING_OVER_LG,
+    RDMA,
+    UNBOUNDED,
+    completion_us,
+    is_bounded,
+    slower,
+)
 from hitless_papers.statements import resting_on
 
 _NO_TAIL = {"tail_detection": False}
@@ -158,9 +164,7 @@ class Table2(Exhibit):
             yield gain.row("ReTx+Order", x, metric, _PAPER_RDMA_GAIN, judge, note=_EDGE, completed=shares)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        series = [tail_series(name, completion_us(runs[name])) for name in COLUMNS]
-        title = "DCTCP, 24,387 B, 100G, by mechanism"
-        yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")
+        yield fct_tails("DCTCP, 24,387 B, 100G, by mechanism", {name: completion_us(runs[name]) for name in COLUMNS})
 
 
 def _rdma_key(name: str, loss: float) -> str:

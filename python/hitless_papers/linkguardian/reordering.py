@@ -17,7 +17,7 @@ from hitless_papers.estimates import percent_of, ratio_of
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
 from hitless_papers.linkguardian.ablation import web_search
-from hitless_papers.linkguardian.latency import completion_us
+from hitless_papers.linkguardian.completion import completion_us
 from hitless_papers.statements import resting_on
 
 _MSS_BYTES = 1_448

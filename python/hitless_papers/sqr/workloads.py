@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from hitless.analysis import Interval, percentile, percentile_in_order, proportion_interval
-from hitless.drawing.plot import Plot, Series, cdf_series, tail_series
+from hitless.drawing.plot import Plot, Series, cdf_series
 from hitless.simulation import Run
 from hitless_papers import (
     Context,
@@ -25,7 +25,7 @@ from hitless_papers import (
     above_one,
     exhibit,
 )
-from hitless_papers.estimates import Estimate, mean_in_run, percent_of, percentile_of, ratio_of
+from hitless_papers.estimates import Estimate, fct_tails, mean_in_run, percent_of, percentile_of, ratio_of
 from hitless_papers.sqr import fct, testbed
 from hitless_papers.sqr.fct import FlowCase
 
@@ -268,9 +268,8 @@ class Figure12(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for workload in fct.WORKLOADS:
-            series = [tail_series(s, fct.times_us(_table(runs, FlowCase(workload, s)))) for s in testbed.SCHEMES]
-            title = f"FCT of all flows, {workload}"
-            yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")
+            times = {scheme: fct.times_us(_table(runs, FlowCase(workload, scheme))) for scheme in testbed.SCHEMES}
+            yield fct_tails(f"FCT of all flows, {workload}", times)
 
 
 _STEPS = 4
