@@ -282,25 +282,31 @@ class Gain(Near):
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """A judge that has spoken already, over several seeds, whatever the number of one."""
+class Named:
+    """A judge with name and rule of another."""
 
     of: Judge
-    judgement: Judgement
-    by_interval: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """As of the judge."""
+        """Name of the other judge."""
         return self.of.name
 
     @property
     def rule(self) -> str:
-        """As of the judge."""
+        """Rule of the other judge."""
         return self.of.rule
 
+
+@dataclass(frozen=True, slots=True)
+class Decided(Named):
+    """A verdict of several seeds, whatever the number of one."""
+
+    judgement: Judgement
+    by_interval: ClassVar[bool] = False
+
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """What was said."""
+        """Return the verdict."""
         return self.judgement
 
 

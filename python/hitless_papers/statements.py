@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from hitless.analysis import Interval
-from hitless_papers.judge import NOTHING_MEASURED, Decided, Exact, Judge, Judgement, Paper, Unjudged, no_verdict
+from hitless_papers.judge import NOTHING_MEASURED, Decided, Exact, Judge, Judgement, Named, Paper, Unjudged, no_verdict
 
 if TYPE_CHECKING:
     from hitless_papers.model import Row, Share
@@ -42,32 +42,21 @@ def resting_on(rows: Iterable["Row"], note: str = "", completed: Collection["Sha
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Named):
     """The judge of a statement about several rows, which is judged in the one of them that speaks most against it."""
 
-    of: Judge
     group: Hashable
     """What the rows of the statement have in common, and no others; the same with each seed."""
     against: Callable[[float], float]
     """How much a number speaks against the statement."""
 
     @property
-    def name(self) -> str:
-        """As of the judge."""
-        return self.of.name
-
-    @property
-    def rule(self) -> str:
-        """As of the judge."""
-        return self.of.rule
-
-    @property
     def by_interval(self) -> bool:
-        """As of the judge."""
+        """Whether the interval decides for the other judge."""
         return self.of.by_interval
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """As the judge does."""
+        """Judge as the other judge does."""
         return self.of.judge(measured, paper, interval)
 
 

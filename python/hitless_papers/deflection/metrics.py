@@ -69,7 +69,7 @@ Metric: TypeAlias = Timed | Counted
 OF_QUERIES = Sample("queries", lambda run, case: outcomes.queries(run, case.incast.fan_in))
 OF_ANSWERS = Sample("answers", lambda run, _: outcomes.flows(run, QUERIES))
 OF_BACKGROUND = Sample("background flows", lambda run, _: outcomes.flows(run))
-OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.elephants(run))
+OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.requested(run, least_bytes=outcomes.ELEPHANT_BYTES))
 
 
 MEAN_QCT = Timed("mean QCT", OF_QUERIES, statistics.mean)

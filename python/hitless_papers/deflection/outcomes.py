@@ -47,10 +47,10 @@ def flows(run: Run, group: str = BACKGROUND) -> Durations:
     return _times(found.with_columns(requested_ps=begins), run.summary["simulated_s"])
 
 
-def elephants(run: Run) -> Durations:
-    found = _messages(run, BACKGROUND)
-    is_asked = (pl.col("bytes") >= ELEPHANT_BYTES) & (pl.col("requested_ps") >= 0)
-    return _times(found.filter(is_asked), run.summary["simulated_s"])
+def requested(run: Run, group: str = BACKGROUND, least_bytes: int = 0) -> Durations:
+    """Return how long the requested flows of a group took, from ``least_bytes`` on."""
+    is_asked = (pl.col("bytes") >= least_bytes) & (pl.col("requested_ps") >= 0)
+    return _times(_messages(run, group).filter(is_asked), run.summary["simulated_s"])
 
 
 def elephant_goodput_bps(run: Run) -> float | None:

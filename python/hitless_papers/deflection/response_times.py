@@ -12,7 +12,7 @@ from hitless.analysis import REPLICAS_MIN
 from hitless.drawing.plot import Plot, tail_series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Gain, Point, Range, Replicated, Row, Runs, Unjudged
-from hitless_papers.deflection import testbed
+from hitless_papers.deflection import outcomes, testbed
 from hitless_papers.deflection.setting import reduced
 from hitless_papers.deflection.statistics import Durations, complete_share
 from hitless_papers.deflection.testbed import Scheme
@@ -117,13 +117,7 @@ class Responses:
     @cached_property
     def times(self) -> Durations:
         """From a request to the last byte of its answer."""
-        is_sent = (pl.col("group") == testbed.HIGH) & (pl.col("requested_ps") >= 0)
-        found = self.run.table("messages").filter(is_sent)
-        started = found["requested_ps"].to_numpy().astype(np.float64) / 1e12
-        delivered = found["delivered_ps"].to_numpy().astype(np.float64) / 1e12
-        is_complete = delivered >= 0.0
-        end_s = float(self.run.summary["simulated_s"])
-        return Durations(started, np.where(is_complete, delivered, end_s) - started, is_complete)
+        return outcomes.requested(self.run, testbed.HIGH)
 
     @property
     def p99_us(self) -> float:
