@@ -27,7 +27,7 @@ class Shape:
 
     @property
     def rule(self) -> str:
-        """What the paper shows."""
+        """The statement."""
         return self.statement
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
@@ -46,7 +46,7 @@ class OneOf(Named):
     """The judge of a statement about several rows, which is judged in the one of them that speaks most against it."""
 
     group: Hashable
-    """What the rows of the statement have in common, and no others; the same with each seed."""
+    """Identity of the statement's rows, the same with each seed."""
     against: Callable[[float], float]
     """How much a number speaks against the statement."""
 
@@ -74,10 +74,10 @@ def near_one(rows: Iterable["Row"], slack: float, statement: str) -> Iterator["R
 
 
 def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:
-    """The rows, where a statement is judged once, and only shown in other rows.
+    """Yield the rows with each statement judged once, and only shown in other rows.
 
-    That is in the first row that carries it; of a statement about several rows (`OneOf`), in the worst of them. There a
-    row that leaves out too much of what began speaks for nothing, unless all do.
+    It is judged in its first row; a statement about several rows (`OneOf`) in the worst of them. Rows with too few
+    finished flows are ignored there, unless all have too few.
     """
     found = list(rows)
     worst = _worst(found)
@@ -119,9 +119,9 @@ def _worst(rows: Iterable["Row"]) -> dict[Hashable, "Row"]:
 class Bound:
     """A statement that a number lies on one side of a bound, judged by the interval of the number.
 
-    It fails where the whole interval is on the wrong side of ``fails_at``, even if it is on the right side of the
-    bound: a difference can be sure and too small to be one. It holds where the whole interval is on the right side of
-    the bound and the number on that of ``fails_at``. Between the two the runs have no power, and there is no verdict.
+    It fails if the whole interval is on the wrong side of ``fails_at``, even on the right side of the bound: a
+    difference can be significant and too small. It holds if the whole interval is on the right side of the bound and
+    the number on the right side of ``fails_at``. Otherwise there is no verdict.
     """
 
     statement: str
@@ -129,13 +129,13 @@ class Bound:
     fails_at: float
     is_above: bool
     nothing: str = NOTHING_MEASURED
-    """Why there is no verdict without a number."""
+    """Reason for no verdict without a number."""
     name: ClassVar[str] = "shape"
     by_interval: ClassVar[bool] = True
 
     @property
     def rule(self) -> str:
-        """What the paper shows."""
+        """The statement."""
         return self.statement
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:

@@ -60,9 +60,9 @@ def scenario(scheme: Scheme, load: int, period_ms: float) -> Mapping[str, Any]:
 
 
 def delivered_percent(run: Run, group: str = testbed.HIGH) -> float:
-    """Packets of a group that the network did not lose, of those sent; not a number if there were none.
+    """Return the share of sent packets of a group that the network did not lose; NaN if none were sent.
 
-    Not those that the transport was given: it does not wait for what is in a queue of 12 MB when the last is sent.
+    It counts losses, not arrivals: the transport ends with its last packet, when 12 MB can be in a queue.
     """
     flows = run.table("flows").filter(pl.col("group") == group)
     sent = int(flows["packets_sent"].sum())

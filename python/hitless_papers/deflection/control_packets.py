@@ -34,7 +34,7 @@ _SWITCH, _OTHER = "switch1", "switch2"
 
 
 def scenario(packets: int, recirculation_ports: int, length_us: float) -> Fields:
-    """Four servers that send to each other through one switch, on which so many control packets go round."""
+    """Build four servers that send to each other through one switch with this number of control packets."""
     occupancy = {"kind": "control-packets", "packets": packets}
     mechanism = {"kind": "simple-deflection", "ports": [_SWITCH], "occupancy": occupancy}
     rate_gbps = LOAD_GBPS / len(_SERVERS)
@@ -97,7 +97,7 @@ class Figure16(Exhibit):
 
 
 def _judged(runs: Runs, ports: int) -> Iterator[Row]:
-    """The paper's three numbers. How many ports it had is not known: one is what a switch here has by itself."""
+    """Judge the paper's three numbers with one recirculation port, the default here; the paper gives no number."""
     means = {packets: gaps_us(runs[_key(packets, ports)])[0] for packets in NUMBERS}
     judge = Factor() if ports == 1 else _MORE_PORTS
     few, many = 64, 512

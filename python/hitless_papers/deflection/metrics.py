@@ -15,7 +15,7 @@ from hitless_papers.model import Share
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a run has many of, each with the time that it took."""
+    """Queries or flows of a run, with their durations."""
 
     name: str
     """In the plural, for people."""
@@ -55,7 +55,7 @@ class Counted:
     unit: str
     count: Callable[[Run], float | None]
     sample: Sample | None = None
-    """What it is a number of, where it sees complete ones only."""
+    """Its sample, if it counts complete ones only."""
 
     @property
     def counts_unfinished(self) -> bool:
@@ -134,12 +134,12 @@ class Measured:
         return Share(name, int(is_complete.sum()), is_complete.size, sample.name)
 
     def reaches(self, metric: Timed, case: FabricCase) -> bool:
-        """Is a statistic with unfinished queries counted more than a lower bound, as far as the estimate comes down?"""
+        """Is a statistic with unfinished queries counted more than a lower bound?"""
         left = self.sample(metric, case).unfinished_share
         return left < (_LEFT_OF_MEAN if metric.statistic is statistics.whole_mean else 0.01)
 
     def ratio(self, metric: Metric, above: FabricCase, below: FabricCase) -> Estimate:
-        """A metric of a run over that of another one, with its interval, of those that have one."""
+        """Return the ratio of a metric between two runs, with its interval if it has one."""
         value = statistics.ratio(self.value(metric, above), self.value(metric, below))
         completed = self.completed(metric, above, below)
         if isinstance(metric, Counted):

@@ -1,4 +1,4 @@
-"""What a run says: completion of queries and flows, goodput of large flows, reordering, drops, and the load it had."""
+"""Outcomes of a run: completion of queries and flows, goodput of large flows, reordering, drops, and its load."""
 
 from collections.abc import Mapping
 
@@ -32,7 +32,7 @@ def _messages(run: Run, group: str) -> pl.DataFrame:
 
 
 def queries(run: Run, fan_in: int) -> Durations:
-    """Of each query of which a request was sent: from the first request to the last byte of the last answer."""
+    """Return the duration of each requested query: from its first request to the last byte of its last answer."""
     sent = _messages(run, QUERIES).filter(pl.col("requested_ps") >= 0)
     of_query = sent.group_by("query", maintain_order=True).agg(
         pl.col("requested_ps").min(), pl.col("delivered_ps").max(), is_complete=pl.col("is_complete").sum() == fan_in
@@ -63,9 +63,9 @@ def elephant_goodput_bps(run: Run) -> float | None:
 
 
 def reordered_percent(run: Run) -> float | None:
-    """Packets that reached their host behind a later one of their flow, in percent of all that came.
+    """Return the percentage of received packets that arrived after a later packet of their flow.
 
-    What was sent again counts too. Where there is a reorder buffer, it is what sees them.
+    Retransmissions count too. A reorder buffer, if there is one, counts them.
     """
     flows = run.table("flows")
     late = "packets_arrived_late" if "packets_arrived_late" in flows.columns else "packets_reordered"
@@ -79,7 +79,7 @@ IN_HOSTS = (
     "addressed to another host",
     "copy of a packet held for order",
 )
-"""Reasons of drops that are none of a switch: a scheme that reorders has packets sent again that nobody needs."""
+"""Reasons of drops in hosts: a scheme that reorders causes retransmissions that nobody needs."""
 
 
 def dropped_percent(run: Run) -> float | None:

@@ -32,7 +32,7 @@ Chances: TypeAlias = Callable[[Sequence[bool]], list[float]]
 
 
 def counts(full: Sequence[float], draws: int, seed: int, start: Start = "uniform") -> list[int]:
-    """How often each port was chosen in so many draws, some of which find no free port."""
+    """Count the draws of each port; some draws find no free port."""
     table = ScanCounts(full, draws, start).job(file_name="port choice", seed=seed).run().table("scan")
     return table.filter(pl.col("port") >= 0)["chosen"].to_list()
 
@@ -71,11 +71,11 @@ UNEQUAL: Mapping[str, Sequence[float]] = {
     "the first of 4 ports full with 0.9, others with 0.1": (0.9, 0.1, 0.1, 0.1),
     "three neighbours of 8 ports full with 0.9, others with 0.1": (0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1),
 }
-"""Where the proof of appendix E does not hold."""
+"""Cases outside the proof of appendix E."""
 
 
 def overload(spines: int, start: Start) -> Fields:
-    """A leaf that gets more for a host than its link takes, and has so many spines to deflect to, all with room."""
+    """Build a leaf that receives more for a host than its link carries, and spines with room to deflect to."""
     rates = {"host_link": {"rate": "10 Gbps", "delay": "1 us"}, "core_link": {"rate": "40 Gbps", "delay": "1 us"}}
     flow = {"kind": "constant-rate", "sources": ["h2", "h3"], "destinations": ["h0", "h0"]}
     buffer = {"kind": "static", "per_port": "80 KB"}

@@ -91,7 +91,7 @@ def _workload(percent: int, sample: Sample) -> Iterator[Row]:
 
 
 def _otherwise(x: str, sample: Sample, exponential: float) -> Iterator[Row]:
-    """What the recipe decides: the number of bins, and which Pareto."""
+    """Show two choices of the recipe: the number of bins, and the kind of Pareto."""
     error = fits.sum_square_error(sample, fits.shifted_pareto(sample))
     metric = "error below that of the shifted Pareto"
     note = "its scale is free, so that it can come near to any exponential"

@@ -33,7 +33,7 @@ to 35 Gbps" in section 5.1: with a single one each, 80 KB at the port leave 27 G
 BACKGROUND_MS = 100
 """How long the background has been sending when the requests begin."""
 TIMEOUT_MS = 200
-"""The least timeout of Linux: whoever waited so long lost a packet, and there was none behind it to show that."""
+"""Minimum timeout of Linux: a request this late lost its last packet."""
 RUNS = 5
 """Section 5.1: "averaged over 5 runs"."""
 
@@ -47,7 +47,7 @@ _RATIOS: Sequence[tuple[Scheme, Sequence[Scheme], float, Direction | None]] = (
     (testbed.DROP_TAIL, testbed.DISTRIBUTIONS, 437, "higher"),
     (testbed.DROP_TAIL, (testbed.SIMPLE,), 8, "higher"),
 )
-"""p99 of the first over that of each of the second, in the paper."""
+"""Ratio of p99 between the first and each of the second, in the paper."""
 _SLOW_SCHEMES = (
     testbed.DROP_TAIL,
     testbed.LARGE,
@@ -57,7 +57,7 @@ _SLOW_SCHEMES = (
     testbed.ALONE,
 )
 _NOTHING = 0.05
-"""How near the paper's 1.0059, bulk flows beside requests as if there were none, another number has to be."""
+"""Tolerance around the paper's 1.0059: bulk flows do not slow the requests."""
 _ONE_STREAM = Scheme("no deflection, 2 bulk flows")
 """Fewer flows lose fewer packets: what decides whether p99 is a timeout."""
 _NOT_JUDGED = Unjudged()

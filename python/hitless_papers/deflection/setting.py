@@ -48,7 +48,7 @@ BACKGROUND, QUERIES, LIARS = "background", "queries", "liars"
 """The groups of flows."""
 TIME_TO_LIVE = 250
 DURATION_MS = 1_200
-"""Simulated time of a published run, of which there is one for each point."""
+"""Simulated time of a published run; there is one for each point."""
 
 _TCP = {
     "kind": "tcp",
@@ -117,7 +117,7 @@ class FabricCase:
     lie_divisor: int = 1
     """Above 1 half of the background claims to be more urgent by this factor: the group `LIARS`."""
     further: Sequence[Mapping[str, Any]] = ()
-    """Mechanisms beside that of the scheme."""
+    """Further mechanisms."""
     sizes: str = "facebook_cachefollower_intracluster_homa"
     label: str = ""
     """What else is special, for the key."""
@@ -134,7 +134,7 @@ class FabricCase:
 
     @property
     def x(self) -> str:
-        """Where it is on an axis, as rows call it."""
+        """Position on an axis, in rows."""
         fabric = "" if self.fabric is LEAF_SPINE else self.fabric.name
         return " ".join(filter(None, [f"{self.percent} %", self.label, fabric]))
 

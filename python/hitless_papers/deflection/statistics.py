@@ -92,7 +92,7 @@ class Durations:
 
 
 Statistic: TypeAlias = Callable[[Durations], float | None]
-"""A number of a sample, None where it has none."""
+"""A number of a sample, or None."""
 
 
 def mean(of: Durations) -> float | None:
@@ -118,7 +118,7 @@ def whole_p99(of: Durations) -> float | None:
 
 
 def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
-    """Interval of the statistic of one run over that of another, independent one."""
+    """Return the interval of the ratio of a statistic between two independent runs."""
     if not (above.gives_interval(statistic) and below.gives_interval(statistic)):
         return None
     random = np.random.Generator(np.random.PCG64(1))
@@ -128,7 +128,7 @@ def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> 
 
 
 def ratio_interval_within(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
-    """Interval of the statistic of one sample over that of another of the same run.
+    """Return the interval of the ratio of a statistic between two samples of one run.
 
     Both meet the same network at the same time: slices of time are drawn for both together.
     """
