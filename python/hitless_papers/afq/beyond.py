@@ -181,7 +181,7 @@ _MANY_SCHEMES = (
 
 
 class ManyFlows(Exhibit):
-    """100,000 connections on one link of 10 Gbps, each of which sends 10 KB about once a second: 8.5 Gbps in all.
+    """100,000 connections on one link of 10 Gbps, each with 10 KB about once a second: 8.5 Gbps in all.
 
     The sketch needs room for flows with packets in the buffer, not for all open flows (section 3.4, appendix E). Its
     errors are measured against Ideal-FQ, which keeps exact accounts.

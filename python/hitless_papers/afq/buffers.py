@@ -14,7 +14,7 @@ from hitless_papers.afq.sizes import ENTERPRISE, FRAME_BYTES
 
 _LOADS = (30, 50, 70, 90)
 _LOAD = 70
-"""The load of the distributions; the text gives none."""
+"""Load of the distributions, an assumption."""
 _PERIOD_US = 100
 """Between two snapshots of the buffers (section 6.2.3)."""
 _DROPS = "bytes dropped per flow"

@@ -123,7 +123,7 @@ class _Timeout:
 
     @classmethod
     def all(cls) -> Iterator["_Timeout"]:
-        """From the least timeout of the simulations to five times that of figure 11."""
+        """Yield timeouts from the minimum of the simulations to five times figure 11's."""
         for senders in incast.SENDERS[-2:]:
             for scheme in (schemes.DROP_TAIL, schemes.DCTCP_MARKING, schemes.PAIR_AFQ, schemes.IDEAL):
                 for ms in (0.2, 0.5, 1.0, 2.0, 5.0):

@@ -93,7 +93,7 @@ def duration_ms(context: Context, quick: int) -> int:
 
 
 def utilization(run: Run) -> float:
-    """Share of the time in which the links between leaves and spines carried something."""
+    """Return the utilization of the links between leaves and spines."""
     links = run.table("links").filter(pl.col("link").str.contains("leaf") & pl.col("link").str.contains("spine"))
     on_wire = int(links["arrived_bytes"].sum()) + OVERHEAD_BYTES * int(links["frames_arrived"].sum())
     return float(on_wire * 8 / (run.summary["simulated_s"] * 2 * CORE_BPS))

@@ -29,7 +29,7 @@ EVERY_SCHEME = "every scheme of them"
 
 
 def idle_us(size_bytes: Times, rates_gbps: Sequence[float], fixed_us: float) -> Times:
-    """Completion times in an idle network of flows that nothing holds back.
+    """Return the completion times of unhindered flows in an idle network.
 
     Their frames pass links of these rates one behind the other. The slowest link takes them all; on each other one the
     last of them, which is a full one or waits for one, is a frame's time later. ``fixed_us`` is what does not depend on
@@ -124,7 +124,7 @@ def compared(runs: Mapping[str, Run], completion: Callable[[Run], pl.DataFrame])
 TABLES = ("flows", "messages", "mechanisms")
 """What completion times and counters are read from."""
 AFTER_THE_END = "arrived after the end of the flow"
-"""The reason of drops at hosts, which are no losses."""
+"""Reason of drops at hosts that lose nothing."""
 
 
 def dropped(run: Run) -> int:

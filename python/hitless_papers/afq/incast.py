@@ -73,7 +73,7 @@ class IncastCase:
 
 
 def ideal_ms(senders: int) -> float:
-    """1.5 MB through the client's link, behind the first frame's way through the fabric.
+    """Return the time of 1.5 MB on the client's link, after the first frame's way through the fabric.
 
     Where a sender is at the client's own leaf the least is a few microseconds less.
     """

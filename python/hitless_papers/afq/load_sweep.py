@@ -24,7 +24,7 @@ BUCKETS_KB = ((0, 10), (10, 100), (100, 1_000), (1_000, 10_000), (10_000, 1_000_
 """Section 6.2.3 has buckets; the text does not give them."""
 BUCKET_LOAD = 70
 HIGH_LOAD = 70
-"""From where on a load is called high: that of the paper's size buckets."""
+"""Minimum of a high load, the load of the paper's size buckets."""
 TOLERANCE = 0.15
 """How near "close to ideal" must be, and "similar"."""
 
@@ -220,7 +220,7 @@ def _bucket_plot(flows: Compared) -> Plot:
 USED_MS = 20
 """At every effort: the loads of `OFFERED` were found for this length."""
 OFFERED: Mapping[int, int] = {70: 113, 90: 212}
-"""By the percent of the time in which the core links are used; found with seed 1."""
+"""By the utilization of the core links in percent; found with seed 1."""
 _SCHEMES: tuple[Scheme, ...] = (schemes.DROP_TAIL, schemes.DCTCP_MARKING, schemes.PAIR_AFQ, schemes.IDEAL)
 
 

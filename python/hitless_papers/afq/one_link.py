@@ -201,7 +201,7 @@ class Sharing:
         return f"{self.scheme.name} {self.flows} flows, {self.buffers.per_port}"
 
     def scenario(self, duration_ms: int) -> Fields:
-        """Each from a host of its own, the first ones staggered over a round trip."""
+        """Build a host for each sender, with starts staggered over a round trip."""
         on_off = {
             "name": "on-off",
             "transport": "transport",
@@ -251,7 +251,7 @@ def _by_scheme(runs: Mapping[str, Run], flows: int) -> Iterator[Row]:
 
 
 def _judged_last(values: Mapping[str, float], judge: Shape) -> Iterator[Row]:
-    """Unfairness of AFQ by one of its settings: what the paper shows of all is judged in the last row."""
+    """Show unfairness of AFQ by one setting; the last row has the verdict about all."""
     for x, value in values.items():
         of = judge if x == [*values][-1] else Unjudged()
         yield Row("AFQ", f"{x}, {_DEFAULT_FLOWS} flows", UNFAIRNESS, "", value, judge=of, note=_SHARING)

@@ -109,7 +109,7 @@ _APPROXIMATIONS = (
 
 
 class Approximations(Exhibit):
-    """AFQ beside Ideal-FQ where the core links are used to 90 %, with more cells and with shorter rounds."""
+    """AFQ over Ideal-FQ at 90 % use of the core links, with more cells and with shorter rounds."""
 
     def points(self, context: Context) -> Iterable[Point]:
         for case in self._cases():

@@ -139,7 +139,7 @@ def _host_rows(compared: Compared, note: str) -> Iterator[Row]:
 
 
 def _misestimated(runs: Runs, sketch: tuple[int, int]) -> tuple[int, int]:
-    """Packets in a later queue than their bid asks for, and all whose bid was checked."""
+    """Count the packets in a later queue than their bid asks for, and all checked packets."""
     return misestimated(runs[ClusterCase(ENTERPRISE, _LOAD, _sketch(*sketch)).key])
 
 

@@ -67,7 +67,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Testbed:
-    """What the paper leaves open, or that it has otherwise."""
+    """Settings that the paper leaves open, or that differ from it."""
 
     buffer: str = BUFFERS.per_port
     connections: int | None = None
@@ -103,7 +103,7 @@ def _completion(run: Run) -> pl.DataFrame:
 
 @exhibit("afq/fig7", title="Completion times through one switch, enterprise workload")
 class Figure7(Exhibit):
-    """Four schemes at rising load, and packet pair with Ideal-FQ beside them."""
+    """Four schemes at rising load, and packet pair with Ideal-FQ."""
 
     def points(self, context: Context) -> Iterable[Point]:
         self._loads = (40, 60, 80) if context.effort == "quick" else (20, 30, 40, 50, 60, 70, 80)
@@ -177,7 +177,7 @@ def _values(load: int, group: Compared) -> Iterator[Row]:
 
 
 def _utilization(run: Run) -> float:
-    """Share of the time in which the switch's links to the clients carried something."""
+    """Return the utilization of the switch's links to the clients."""
     links = run.table("links").filter(pl.col("link").str.starts_with("afq->c"))
     on_wire = int(links["arrived_bytes"].sum()) + OVERHEAD_BYTES * int(links["frames_arrived"].sum())
     return float(on_wire * 8 / (run.summary["simulated_s"] * _CLIENTS * _GBPS * 1e9))

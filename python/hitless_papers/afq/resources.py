@@ -34,7 +34,7 @@ def scenario(rows: int, columns: int, hosts: int = 2) -> Fields:
 
 @exhibit("afq/tab1", title="What AFQ takes of a switch")
 class Table1(Exhibit):
-    """Stages and memory of the sketch, beside the compiler's additional ones."""
+    """Stages and memory of the sketch, compared with the compiler's additional ones."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         stated = {name: statement(scenario(*sketch), "leaf", "afq") for name, sketch in _SKETCHES.items()}

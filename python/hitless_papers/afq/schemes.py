@@ -92,7 +92,7 @@ class Scheme:
         return made
 
     def scenario(self, buffers: "Buffers", **others: Any) -> Fields:
-        """What hosts and switches do, AFQ on every port or none, and the ``others`` of a scenario's tables."""
+        """Build hosts and switches, AFQ on every port or none, and the ``others`` of a scenario's tables."""
         made = {**others, "switch": self.switch(buffers), "transport": [{"name": "transport", **self.transport}]}
         return made if self.afq is None else {**made, "mechanism": [{"kind": "afq", **self.afq}]}
 

@@ -25,7 +25,7 @@ OVERHEAD_BYTES = 20
 FRAME_BYTES = MSS_BYTES + HEADER_BYTES
 PAYLOAD_SHARE = MSS_BYTES / (FRAME_BYTES + OVERHEAD_BYTES)
 SHORT_BYTES = 100_000
-"""What the paper calls a short flow is below this."""
+"""Limit of the paper's short flows."""
 
 _QUANTILES = 200_000
 

@@ -190,13 +190,13 @@ def _deviation(sample: Sample) -> float:
 
 
 def _waiting(name: str, sample: Sequence[float]) -> Row:
-    """How many flows waited for a timer: a timeout, a probe, or RACK's, none of which fires within a millisecond."""
+    """Count flows that waited for a timeout, a probe or RACK's timer; each takes more than a millisecond."""
     waited = sum(time_us > _TIMER_US for time_us in sample)
     return percent_of(waited, len(sample)).row(name, "all", "flows that took more than 1 ms", unit="%")
 
 
 def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
-    """Whether columns that the paper's table tells apart are in its order, as far as the trials can tell."""
+    """Judge the order of columns that differ in the paper's table, if the trials can tell."""
     paper, names = _PAPER_US[share], list(COLUMNS)
     # Each pair with the column that is slower in the paper first.
     pairs = [(a, b) if paper[a] > paper[b] else (b, a) for a, b in combinations(range(len(paper)), 2)]
@@ -230,7 +230,7 @@ def _in_one_mode(times: Mapping[str, Sequence[float]]) -> Iterator[Row]:
 
 
 def _price_of_disorder(share: float, times: Mapping[str, Sequence[float]]) -> Row:
-    """LG_NB over LG: what is left to gain by keeping the order."""
+    """Return LG_NB over LG: the gain of keeping the order."""
     slow, fast = times["ReTx+Tail"], times["ReTx+Tail+Order"]
     judge: Judge = Gain() if is_bounded(slow, fast, percent=share) else Unjudged(UNBOUNDED)
     over, paper = ratio_of(slow, fast, share, _RESAMPLES), PAPER_NON_BLOCKING_OVER_LG[share]

@@ -27,7 +27,7 @@ def arrived_bytes(run: Run, link: str) -> int:
 
 
 def speed_percent(run: Run, rate_gbps: int, link: str = "sw6->h8", seconds: float | None = None) -> float:
-    """Full frames delivered over a link, by default the one behind the protected one, in percent of its line rate."""
+    """Return full frames over a link, by default the one after the protected link, in percent of its line rate."""
     bits = arrived_bytes(run, link) * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8
     return 100 * bits / ((seconds or float(run.summary["simulated_s"])) * rate_gbps * 1e9)
 

@@ -120,7 +120,7 @@ PAPER_NON_BLOCKING_OVER_LG: Mapping[float, float] = {
     99.99: 314.128 / 194.085,
     99.999: 356.503 / 235.793,
 }
-"""What the price of disorder is with DCTCP: table 2 is of the same flows."""
+"""The price of disorder with DCTCP, from table 2, which has the same flows."""
 _TIMEOUT_US = 1_000.0
 
 

@@ -154,7 +154,7 @@ def copies_rows() -> Iterator[Row]:
 
 
 def episode_rows(episodes: Sequence[Episode], note: str) -> Iterator[Row]:
-    """What came of each corrupting link; what must hold is judged of all together."""
+    """Show each corrupting link; the invariants are judged for all together."""
     target = Policy().target_loss_rate
     soon = Shape(
         all(1 <= episode.polls_to_activation <= 2 for episode in episodes),

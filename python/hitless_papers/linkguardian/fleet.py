@@ -133,7 +133,7 @@ def _curve(week: pl.DataFrame, policy: str, column: str, scale: float) -> Series
 
 @exhibit("lg/fig16", title="Gain in total penalty over a year, and its cost in capacity")
 class Figure16(_Years):
-    """CDFs of the gain and of the lost capacity by events, as the paper counts; shares of time beside them."""
+    """CDFs of the gain and of the lost capacity by events, as the paper counts, and by time."""
 
     policies = (BASELINE, PROTECTED, OWN)
 

@@ -38,9 +38,9 @@ _AGAIN = "end-to-end retransmissions"
 _CLOSE = 0.05
 """How near "comparable to the effective link speed" is held to be."""
 _SMALL = 1.1
-"""What a throughput grows to, at most, by "a small increase"."""
+"""Maximum growth of a throughput by "a small increase"."""
 _SHARP = 0.8
-"""What is left of the throughput, at most, when it "is reduced sharply"."""
+"""Maximum rest of a throughput that "is reduced sharply"."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Measured:
         return self.throughput(part).number
 
     def usual_throughput(self, part: str) -> float:
-        """The median of the intervals: what a drained flight of BBR, 200 ms in each 10 s, does not move."""
+        """Return the median of the intervals, which ignores BBR's drained flights of 200 ms in each 10 s."""
         return percentile([gbps for _, gbps in self._gbps(part)], 50.0)
 
     def _gbps(self, part: str | None = None) -> Iterator[tuple[float, float]]:
@@ -132,7 +132,7 @@ class Measured:
         return mean_in_run([count / (self.course.period_ms * 1e-3) for count in samples])
 
     def depth_kb(self, port: str, part: str) -> tuple[float, float]:
-        """The mean and the largest depth of a port's queue."""
+        """Return mean and maximum depth of a port's queue."""
         start_ms, end_ms = self.course.settled_ms(part)
         time_ms = pl.col("time_ps") / 1e9
         samples = self.run.table("queues").filter((pl.col("port") == port) & time_ms.is_between(start_ms, end_ms))
@@ -157,7 +157,7 @@ class Measured:
 
 
 class OverTime(Exhibit):
-    """What the four figures share: the flow, and the line of the effective link speed."""
+    """Common parts of the four figures: the flow, and the line of the effective link speed."""
 
     rests_on = f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}"
     rate_gbps: int
@@ -278,7 +278,7 @@ class Figure9b(OverTime):
             yield from self._statements(with_it, without, rate_gbps)
 
     def _statements(self, with_it: Measured, without: Measured, rate_gbps: int) -> Iterator[Row]:
-        """What the paper says of 25G, judged; and the same of 100G, shown."""
+        """Judge the paper's statements about 25G, and show the same for 100G."""
         series = _key(self.scheme, rate_gbps)
 
         def judged(holds: bool, statement: str) -> Judge:

@@ -54,7 +54,7 @@ def _median_us(run: Run) -> float:
 
 @exhibit("lg/fig19", title="Delay from finding a loss to the retransmission")
 class Figure19(Exhibit):
-    """25G and 100G as in the figure, buffered in loops and without them; 10G beside the published trace."""
+    """25G and 100G as in the figure, buffered with and without loops; 10G compared with the published trace."""
 
     rests_on = basis.REPAIR_NOTE
 
@@ -99,7 +99,7 @@ def _without_loops(runs: Runs) -> Iterator[Row]:
 
 
 def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
-    """Recoveries that ackNoTimeout cut short: none but those all of whose copies were lost."""
+    """Judge the recoveries that ackNoTimeout ended: only those with all copies lost."""
     found = {}
     for x, run in runs.items():
         events, timeouts = run.counter("loss events", "sw6"), run.counter("ackNoTimeouts", "sw6")
@@ -116,7 +116,7 @@ def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
 
 
 def _trace_rows(name: str, run: Run) -> Iterator[Row]:
-    """The clusters of one run at 10G; two copies stand beside the published trace."""
+    """Show the clusters of one run at 10G; the published trace judges two copies."""
     values, counts = delays_us(run)
     median = _median_us(run)
     is_beside = name == "two copies"

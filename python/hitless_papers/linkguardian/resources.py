@@ -82,7 +82,7 @@ def _registers() -> Iterable[Row]:
 
 
 def _blocks(register: Register, *, is_shared: bool) -> int:
-    """Blocks of an array whose cells of one port are taken for each of the ports, unless ports share it."""
+    """Return the blocks of an array with the cells of one port for each port, unless ports share it."""
     is_indexed_by_number = register["name"].startswith((_REQUESTS, _MISSING))
     ports = 1 if is_shared and is_indexed_by_number else _PORTS
     return blocks(ports * int(register["cells"]), int(register["cell_bits"]))

@@ -120,7 +120,7 @@ def _datagrams(
 
 
 def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], count: int) -> Fields:
-    """Messages of one full packet at random times; hosts add no delay."""
+    """Build messages of one full packet at random times, without delays of hosts."""
     payload_bytes = 1_440
     flows = {
         "kind": "poisson",
@@ -140,7 +140,7 @@ def _on_link(made: Fields, rate_gbps: int, protection: list[Mapping[str, Any]]) 
 
 
 def effective_loss(run: Run, cell: Cell) -> Estimate:
-    """Packets lost for good over packets sent, each weighted by how much likelier its losses were made."""
+    """Return the share of packets that were not recovered, weighted by the factor that made their losses likelier."""
     raised = cell.loss / cell.raised_loss
     if cell.scheme == "none":
         links = run.table("links").filter(pl.col("link") == testbed.LINK)
@@ -205,7 +205,7 @@ def buffers_bytes(run: Run, scheme: str) -> tuple[float, float]:
 
 
 def reordered_percent(run: Run) -> float:
-    """Packets that came after one that was sent later, in percent of those that came."""
+    """Return the percentage of received packets that arrived after a later one."""
     flows = run.table("flows")
     return 100 * float(flows["packets_reordered"].sum()) / max(1, int(flows["packets_received"].sum()))
 

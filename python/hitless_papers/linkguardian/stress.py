@@ -191,7 +191,7 @@ class Figure14(Exhibit):
                 yield Row(case.scheme, f"{case.x} {side}", "median buffer use", "KB", median)
 
     def _of_both_modes(self, runs: Runs) -> Iterator[Row]:
-        """What the text says of the sending side: as much at 25G, about 3x lower without order at 100G."""
+        """Judge the text about the sending side: as much at 25G, about 3x lower without order at 100G."""
         for rate_gbps, paper, judge in ((25, 1.0, Exact(0.1)), (100, 3.0, Gain())):
             with_order, without = (self._largest(rate_gbps, of, "sw2.recirculation0", runs) for of in testbed.MODES)
             metric = "largest buffer use, LG over it"

@@ -38,7 +38,7 @@ SERIES: Mapping[str, tuple[str, float]] = {
 }
 """Scheme and loss rate of what figures 10 to 12 compare."""
 REPAIR_LATENCY = "3 us"
-"""What a retransmission takes to its queue beside a pass of the pipeline."""
+"""Time from a request to the queue of retransmissions, without a pass of the pipeline."""
 
 KERNEL: Mapping[str, int] = {"fixed_ns": 0, "send_ns": 11_000, "mean_ns": 1_000}
 """One pass through the kernel's stack: a fixed part and an exponential one of a mean; with `median_ns` and `p999_ns`
@@ -78,7 +78,7 @@ SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "pe
 """The buffers of both ends."""
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
-"""A full frame with preamble and gap: what the paper counts link speed in."""
+"""A full frame with preamble and gap, the paper's unit of link speed."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def loss_model(loss: float | Mapping[str, Any], repair_loss: float | None) -> Ma
 
 
 def packets_duration_s(packets: int, rate_gbps: int, frame_bytes: int = FRAME_BYTES) -> float:
-    """Time that so many frames take at line rate, with preamble and gap."""
+    """Return the time of this number of frames at line rate, with preamble and gap."""
     return packets * (frame_bytes + WIRE_BYTES - FRAME_BYTES) * 8 / (rate_gbps * 1e9)
 
 
@@ -178,7 +178,7 @@ def seconds(duration_s: float) -> str:
 
 
 def trials(payload_bytes: int, count: int) -> Mapping[str, Any]:
-    """So many flows of ``payload_bytes``, one after the other.
+    """Build ``count`` flows of ``payload_bytes``, one after the other.
 
     Each has a connection of its own that is open when the flow begins: its window starts at the ten segments of
     RFC 6928, which Linux has since 3.0. The paper does not say how it opened connections.

@@ -145,7 +145,7 @@ class Beyond(Replicated):
 
 
 def _harm(x: str, basic: float, rimm: float) -> Row:
-    """Does RIMM lose more than no RIMM? Of nothing lost under either there is no share."""
+    """Judge whether RIMM loses more than basic forwarding; without losses there is no ratio."""
     metric = "packets lost, of basic forwarding's"
     if basic == 0 and rimm == 0:
         return Row("RIMM", x, metric, "", None, judge=Unjudged("nothing was lost under either"))

@@ -83,7 +83,7 @@ class Event:
 
 
 class OfEvents(Replicated):
-    """An exhibit of events: the same for all schemes, each in a run of its own.
+    """An exhibit of events, each in a separate run, the same for all schemes.
 
     Events of one number share a seed, so that all schemes meet the same one.
     """
@@ -122,7 +122,7 @@ def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any
 
 
 def completions_ms(events: Sequence[Event], group: str) -> list[float]:
-    """The completion times of the group's flow in the events in which it completed."""
+    """Return the completion times of the group's flow in the events where it completed."""
     return [time for event in events if (time := event.completion_ms(group)) is not None]
 
 
@@ -135,7 +135,7 @@ def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimat
 
 
 def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:
-    """The mean of the first over that of the second, of the same events in the same order, with a bootstrap interval.
+    """Return the ratio of two means over the same events in the same order, with a bootstrap interval.
 
     None where the second are all zero: of nothing there is no share. An event has a seed of its own.
     """

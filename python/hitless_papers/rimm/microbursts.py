@@ -64,7 +64,7 @@ def _older(scheme: str) -> str:
 
 
 def _beside_older(schemes: Mapping[str, Mapping[str, Any]], names: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
-    """The schemes, and those of these names with older hosts."""
+    """Return the schemes, and these names again with older hosts."""
     return {**schemes, **{_older(name): {**schemes[name], "transport": testbed.NO_UNDO} for name in names}}
 
 
@@ -154,7 +154,7 @@ class Figure7(OfEvents):
             yield mean.row(scheme, f"{group}, {self.x}", "mean FCT", paper, judge, unit="ms", note=note)
 
     def _ratio(self, runs: Runs, group: str, schemes: list[str]) -> Row:
-        """Of the means, over the events in which the flow completed under both."""
+        """Return the ratio of the means, over the events where the flow completed under both."""
         found = [self.events(runs, scheme) for scheme in schemes]
         pairs = zip(*([event.completion_ms(group) for event in events] for events in found), strict=True)
         times = [(basic, rimm) for basic, rimm in pairs if basic is not None and rimm is not None]

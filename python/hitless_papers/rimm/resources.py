@@ -20,7 +20,7 @@ _OWN_COUNT = Unjudged("n is counted here, so that 4n is no number of the paper's
 
 @exhibit("rimm/tab2", title="Memory that RIMM takes: 4n + 32K bytes")
 class Table2(Exhibit):
-    """The state that the paper counts, and all of it.
+    """The state that the paper counts, and all state.
 
     Ports are counted here, so what the formula says of them is no number of the paper's to be judged by.
     """

@@ -44,7 +44,7 @@ HOSTS_NOTE = (
 )
 
 HOT_PORT = "S2-3->VM7"
-"""The port whose queue the burst fills."""
+"""The burst fills the queue of this port."""
 NEIGHBOUR_PORTS = ("S1-1->S2-3", "S1-2->S2-3")
 """Where packets wait that S2-3 has detoured."""
 
@@ -71,7 +71,7 @@ TCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "cubic", "handshake": Tru
 DCTCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "dctcp", "handshake": True}
 
 NO_UNDO: Mapping[str, Any] = {**TCP, "rack_tlp": False, "eifel_undo": False}
-"""A sender that takes three duplicate acknowledgements for a loss, and never finds out that it was none."""
+"""A sender that takes three duplicate acknowledgements for a loss, and never detects its mistake."""
 
 BASIC: Mapping[str, Any] = {}
 RIMM: Mapping[str, Any] = {"mechanism": [{"kind": "rimm"}]}

@@ -143,7 +143,7 @@ class Buffer:
         return overhead.steady(rate_gbps, self.delay_us, 20, line_gbps=rate_gbps, caching=self.caching)
 
     def rows(self, run: Run) -> Iterable[Row]:
-        """Its size beside equation 1, and what each copy costs."""
+        """Compare its size with equation 1, and show the cost of each copy."""
         paper = overhead.product_kb(self.rate_gbps, self.delay_us)
         yield Row(self.caching, self.x, "buffer used", "KB", overhead.mean_kb(run), paper, judge=_EQUATION_1)
         yield Row(self.caching, self.x, "passes for each copy", "", passes_per_copy(run))

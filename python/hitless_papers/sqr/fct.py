@@ -56,7 +56,7 @@ TABLES = ("flows", "messages", "failures")
 WORKLOADS = {"web search": "websearch_dctcp_pias", "data mining": "datamining_vl2_pias"}
 """The paper's distributions, up to 100 KB."""
 PERIOD_MS = 4.1
-"""Between the starts of two flows: no multiple of the kernel's ticks, with which the timeouts would keep step."""
+"""Between the starts of two flows. A multiple of the kernel's ticks would keep step with the timeouts."""
 RANGES_KB = ((0, 10), (10, 50), (50, 100))
 """Figure 11 has three ranges of size; the text does not give them."""
 

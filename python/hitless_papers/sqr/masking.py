@@ -111,14 +111,14 @@ class _Progress:
 
     @property
     def standstill_ms(self) -> float:
-        """The longest time in which the highest byte sent stood still, from the failure on."""
+        """Return the longest time without progress of the highest byte sent, after the failure."""
         after = self.since(self._down_ps / 1e9)
         lengths = after.group_by("sequence").len()["len"]
         return float(lengths.max() or 0) * _PERIOD_US / 1e3  # type: ignore[arg-type]
 
     @property
     def least_window_share(self) -> float:
-        """The least window after the failure over that at the failure; at most 1."""
+        """Return the minimum window after the failure over the window at the failure; at most 1."""
         before = self._samples.filter(pl.col("time_ps") < self._down_ps)["cwnd_bytes"][-1]
         least = self.since(self._down_ps / 1e9)["cwnd_bytes"].min()
         return min(1.0, float(least) / float(before))  # type: ignore[arg-type]
@@ -190,7 +190,7 @@ def long_flow(
     sqr: Mapping[str, Any] | None,
     others: Iterable[Mapping[str, Any]] = (),
 ) -> Fields:
-    """One flow and so many failures, 30 ms apart, repaired by ``scheme``; others may share the network."""
+    """Build one flow and failures 30 ms apart, repaired by ``scheme``; others can share the network."""
     failing = {**testbed.failures(scheme, every_ms=30), "count": failures, "jitter": "4 ms"}
     end = testbed.milliseconds(30 * failures + 10)
     background = [{**group, "stop": end} for group in others]
@@ -274,6 +274,6 @@ class Order(Replicated):
 
 
 def _duplicates_by_switches(run: Run) -> int:
-    """What the switches put on a link a second time although the first had arrived."""
+    """Count the packets that switches sent again although the first had arrived."""
     died = int(protected(run)["frames_lost_to_failures"].sum())
     return run.counter("packets sent from the cache") - run.counter("packets kept back") - died

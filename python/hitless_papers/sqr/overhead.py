@@ -83,7 +83,7 @@ def product_kb(rate_gbps: float, delay_us: float) -> float:
 
 @exhibit("sqr/fig13", title="Packet buffer that the cache takes, against the rate of SQR traffic")
 class Figure13(Exhibit):
-    """Steady state at 10 and 100 Gbps; and the most during a repair of 760 us."""
+    """Steady state at 10 and 100 Gbps, and the maximum during a repair of 760 us."""
 
     def points(self, context: Context) -> Iterable[Point]:
         length_ms = context.length("ms of traffic", full=100, normal=20, quick=20)
@@ -145,7 +145,7 @@ def _most(run: Run) -> str:
 
 
 def _granularity(run: Run, rate_gbps: float) -> str:
-    """What the delay and the rounds of the ring say the cache should hold, beside equation 1."""
+    """Say which cache size follows from the delay and the rounds of the ring."""
     round_us = _round_us(run)
     kept_us = _DELAY_US + round_us / 2
     expected_kb = product_kb(rate_gbps, kept_us) * testbed.FRAME_BYTES / testbed.WIRE_BYTES

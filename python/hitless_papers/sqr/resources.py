@@ -57,7 +57,7 @@ class Table1(Exhibit):
 
 @exhibit("sqr/tab2", title="What SQR takes of a pipeline")
 class Table2(Exhibit):
-    """Registers of SQR beside the compiler's shares."""
+    """Registers of SQR, compared with the compiler's shares."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = statement(scenario(), "sw6", "sqr")

@@ -34,7 +34,7 @@ ROUTE_FAILURE_US = DETECTION_US + SAME_PORT_US
 
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
-"""A full frame with preamble and gap: what the paper counts link speed in."""
+"""A full frame with preamble and gap, the paper's unit of link speed."""
 
 TCP: Mapping[str, Any] = {
     "kind": "tcp",

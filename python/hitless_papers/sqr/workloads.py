@@ -35,7 +35,7 @@ _CURVE = Unjudged("the curve of the figure is not in the text")
 
 @exhibit("sqr/fig6", title="Sizes of the flows, web search and data mining")
 class Figure6(Exhibit):
-    """What the flows of figures 10 to 12 carried, as the receivers got it; no failures.
+    """Received sizes of the flows of figures 10 to 12, without failures.
 
     Web search is the distribution of the DCTCP paper, data mining that of VL2, both cut at 100 KB (section IV-A). The
     paper sends 30 flows of each of 1,000 sizes, these draw each flow's size.
@@ -180,7 +180,7 @@ class Figure11(Exhibit):
 
 
 def _above(what: str, masked: fct.Times, name: str, other: fct.Times, done: list[Share]) -> Row:
-    """How far the median or least FCT with SQR is above that of ``other``: "about 200 us" (section IV-C)."""
+    """Judge the median or minimum FCT with SQR above ``other``: "about 200 us" (section IV-C)."""
     if what == "median":
         above = percentile(masked, 50) - percentile(other, 50)
         ends, others = (percentile_in_order(sample, 50).interval for sample in (masked, other))
@@ -209,7 +209,7 @@ def _five_numbers(name: str, x: str, sample: fct.Times) -> Iterator[Row]:
 
 
 def ratio_of_shares(first: tuple[int, int], second: tuple[int, int]) -> Estimate:
-    """The ratio of two shares, each (part, whole), with its exact interval.
+    """Return the ratio of two shares, each (part, whole), with its exact interval.
 
     Given how many there are in both together, those of the first are binomial (Przyborowski and Wilenski 1940).
     """
