@@ -8,8 +8,8 @@
 - ``ablation``, ``reordering``: 17-packet flows by mechanism, and how their senders see reordering: table 2, figure 13
 - ``over_time``: one long flow while the link begins to corrupt and is protected: figures 9 and 21
 - ``goodput``: CUBIC on a 10G link: table 3
-- ``rivals``: LinkGuardian beside Wharf, Link Layer Retry and end-to-end recovery (beyond the paper)
+- ``rivals``: LinkGuardian compared with Wharf, Link Layer Retry and end-to-end recovery (beyond the paper)
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired
-- ``future``: what section 5 leaves for later: both ways, many links, bursts, two classes, fallback, 400G
+- ``future``: future work of section 5: both ways, many links, bursts, two classes, fallback, 400G
 - ``fleet``: a year of 100,224 links: figures 15 and 16
 """

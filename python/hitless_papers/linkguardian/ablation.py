@@ -1,13 +1,12 @@
 """What each mechanism of LinkGuardian contributes (paper, section 4.5, table 2).
 
-24,387 B flows over DCTCP at 100G. The column "No Loss" is the one that the hosts' stack is calibrated on, and so
-shows how good that is and nothing else. Whether the 99.9th percentile of the columns without tail handling lies among
-the flows that wait for a timeout depends on the loss rate alone: the last packet of a flow is lost with just that
-probability. The standard deviations of the paper's table speak of less than 1e-3; the rows "loss 8e-4" show what that
-makes.
+24,387 B flows over DCTCP at 100G. The hosts' stack is calibrated on the column "No Loss", which therefore shows the
+quality of the calibration and nothing else. In columns without tail handling the loss rate alone decides whether the
+99.9th percentile is a timeout: the last packet of a flow is lost with this probability. The standard deviations of the
+paper's table suggest less than 1e-3; the rows "loss 8e-4" show the effect.
 
-With the testbed's hosts most flows take 61 us, and one in six waits for its receiver to close. The column "No Loss"
-fits hosts better where all flows wait for that, around 100 us: the rows "one mode" are of such hosts.
+With the testbed's hosts most flows take 61 us, and one in six waits for its receiver to close. Hosts where all flows
+wait, around 100 us, fit the column "No Loss" better: the rows "one mode" have such hosts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,13 +1,13 @@
 """How many packets are lost in a row (paper, appendix B.2, figure 20).
 
 The paper provides five one-bit registers, which "can handle 99.9999 % of corruption loss events" at a loss rate of 5 %
-(section 3.5). For independent losses that is arithmetic: a run is longer than k with the k-th power of the rate. The
-figure's own points are not in the paper's text; what is fitted to it is that statement, read as an equality: Gilbert's
-chain, of which (1 - 1 / burst) ^ 5 = 1e-6, has bursts of 1.067 frames where independent losses have 1.053. That chain
-is therefore no evidence for the statement.
+(section 3.5). For independent losses this is arithmetic: the k-th power of the rate is the share of runs longer than k.
+The points of the figure are not in the paper's text. The statement, read as an equality, fits a Gilbert chain with
+(1 - 1 / burst) ^ 5 = 1e-6: it has bursts of 1.067 frames, independent losses 1.053. The chain is therefore no evidence
+for the statement.
 
-The registers themselves count what goes beyond them, in runs with LinkGuardian. A run has power over one in a million
-from a few million loss events on, which is beyond all but the longest; with two registers instead of five any has.
+In runs with LinkGuardian the registers count the losses beyond them. Only runs with a few million loss events can tell
+one in a million, the longest ones; with two registers instead of five all runs can.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

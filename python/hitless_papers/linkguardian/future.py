@@ -1,7 +1,7 @@
-"""What section 5 of the paper names as future work, and what the paper does not measure: each with a number.
+"""Future work of the paper's section 5, and other experiments beyond the paper.
 
-All runs are line-rate or half-rate datagrams over protected links, judged by what the receivers count. No row has a
-number of the paper's; where a row has a verdict, it says what must hold for the extension to be worth its name.
+All runs send datagrams over protected links at line rate or half of it; the receivers' counts decide. The paper has no
+numbers; a verdict judges the purpose of an extension.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,14 +1,14 @@
 """One long TCP flow on a link that begins to corrupt and is then protected (paper, section 4.2 and appendix B.3).
 
 The link is clean for a sixth of the run, loses one frame in a thousand for five twelfths, and is protected by
-LinkGuardian for the last five: the paper's 2, 5 and 5 seconds. What is said of a part leaves out its first fifth, in
-which the window finds its place. The paper's text has no numbers for these figures; what it says of their shape is
-judged. "Link throughput" counts what arrives at h8, and the effective link speed is that of a UDP flow at line rate
-through the same three parts, as in the paper.
+LinkGuardian for the last five: the paper's 2, 5 and 5 seconds. Rows about a part leave out its first fifth, while the
+window settles. The paper's text has no numbers for these figures; its statements about their shape are judged. "Link
+throughput" counts arrivals at h8. The effective link speed is the speed of a UDP flow at line rate through the same
+three parts, as in the paper.
 
-A port of the switches holds 7,000 cells of 80 bytes, what the published switch programs give the sending queue: it
-decides when CUBIC meets congestion. Host stacks are those of all exhibits: their jitter, calibrated on flows of 17
-packets, stops a busy sender for tens of microseconds now and then.
+A port of the switches holds 7,000 cells of 80 bytes, as in the published switch programs; this decides when CUBIC meets
+congestion. The host stacks are the same in all exhibits: their jitter, calibrated on flows of 17 packets, sometimes
+stops a busy sender for tens of microseconds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

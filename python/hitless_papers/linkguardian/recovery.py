@@ -1,11 +1,10 @@
 """How long a lost packet takes to come again (paper, appendix B.1, figure 19).
 
-From the moment at which the receiving switch finds a packet missing to the arrival of its first copy, for full frames
-at line rate. At 10G there is more than the figure: the authors published 10,000 delays, in three clusters a packet's
-time apart. With two copies, as their programs send, a packet comes one packet's time late when its first copy was
-lost, and two when the packet before it was lost as well, whose two copies go first. Losses in bursts would fill the
-third cluster first. The run with one copy shows the second cause alone, in
-the second cluster.
+The time from the detection of a missing packet at the receiving switch to the arrival of its first copy, for full
+frames at line rate. For 10G the authors published 10,000 delays, in three clusters a packet's time apart. With two
+copies, as in their programs, a packet is one packet's time late if its first copy was lost. It is two packets' times
+late if the packet before it was lost as well, because the two copies of that packet go first. Losses in bursts would
+fill the third cluster first. The run with one copy shows the second cause alone, in the second cluster.
 """
 
 import tomllib

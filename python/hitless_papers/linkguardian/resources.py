@@ -1,4 +1,4 @@
-"""What LinkGuardian takes of a switch (section 4.6, appendix B.4): memory, stateful units, recirculation.
+"""Switch resources of LinkGuardian (section 4.6, appendix B.4): memory, stateful units, recirculation.
 
 "With state provisioned for 256 ports, LinkGuardian requires only ~9 % of the total SRAM memory and uses ~25 % of the
 available SALUs." A switch is both ends: it sends on links that are protected and receives from others. The paper's

@@ -1,4 +1,4 @@
-"""LinkGuardian beside its rivals on the same link: end-to-end recovery alone, Wharf, and Link Layer Retry.
+"""LinkGuardian and its rivals on the same link: end-to-end recovery alone, Wharf, and Link Layer Retry.
 
 The paper compares with Wharf only, numerically and at 10G (table 3); all of this goes beyond it. One link of the
 testbed loses 1e-5 to 1e-2 of its frames, at 25G, 100G and 400G. Three kinds of runs:

@@ -1,4 +1,4 @@
-"""What the paper does not measure: other flows, several bursts at once, full neighbours, and who else notices."""
+"""Experiments beyond the paper: other flows, several bursts at once, full neighbours, and alarms elsewhere."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ def _any_time() -> Variant:
 
 
 def _two_ports() -> Variant:
-    """Two pairs at once, VM1 and VM4 to VM7, VM2 and VM5 to VM8, whose leaf is S2-3 too."""
+    """Build two pairs at once: VM1 and VM4 to VM7, VM2 and VM5 to VM8, on leaf S2-3 too."""
     hosts = {**testbed.HOSTS, "VM8": "S2-3"}
     flows = [
         testbed.background(_LENGTH_MS),
@@ -61,7 +61,7 @@ def _two_ports() -> Variant:
 
 
 def _datagrams() -> Variant:
-    """6 Gbps, and 10 Gbps more for 2.9 ms: 2.2 MB too much, of which the queue holds 1.92."""
+    """Build 6 Gbps, and 10 Gbps more for 2.9 ms: 2.2 MB too much for a queue of 1.92 MB."""
     rates = {"slow": {"kind": "udp", "rate": "6 Gbps"}, "fast": {"kind": "udp", "rate": "10 Gbps"}}
     flow = {"kind": "constant-rate", "destinations": ["VM7"]}
     flows = [

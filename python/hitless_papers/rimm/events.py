@@ -73,7 +73,7 @@ class Event:
         return float(samples["value_bytes"].max() or 0) / testbed.SEGMENT_BYTES  # type: ignore[arg-type]
 
     def counter(self, name: str, switch: str | None = None) -> int:
-        """Return a counter of the mechanism, which has none at ports where it never acted."""
+        """Return a counter of the mechanism; ports where it never acted have no counters."""
         return self.run.counter(name, switch, default=0)
 
     def histogram_max(self, quantity: str) -> int | None:
@@ -85,7 +85,7 @@ class Event:
 class OfEvents(Replicated):
     """An exhibit of events, each in a separate run, the same for all schemes.
 
-    Events of one number share a seed, so that all schemes meet the same one.
+    Events with one number share a seed, so all schemes meet the same event.
     """
 
     schemes: ClassVar[Mapping[str, Mapping[str, Any]]]
@@ -137,7 +137,7 @@ def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimat
 def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:
     """Return the ratio of two means over the same events in the same order, with a bootstrap interval.
 
-    None where the second are all zero: of nothing there is no share. An event has a seed of its own.
+    None if all values of the second are zero. Events have different seeds.
     """
     pairs = np.column_stack([np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)])
     if not pairs[:, 1].any():

@@ -1,4 +1,4 @@
-"""20 microbursts, one after the other: what is lost, sent again and delayed. Table 1, figures 7 and 8, section V."""
+"""20 microbursts, one after the other: losses, retransmissions and delays. Table 1, figures 7 and 8, section V."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
@@ -127,9 +127,9 @@ _OTHER_HOSTS = Unjudged("the paper has one kind of host")
 
 @exhibit("rimm/fig7", title="Flow completion times of the burst and of the background", headline=True)
 class Figure7(OfEvents):
-    """Section IV-C. The paper's times contain its virtual machines; a ratio does, too, but in both of its parts.
+    """Section IV-C. The paper's times contain delays of virtual machines, in both parts of a ratio.
 
-    Hosts without RACK and tail loss probes are beside it: only they run into timeouts.
+    The same with hosts without RACK and tail loss probes follows: only they run into timeouts.
     """
 
     _PAPER_MS: ClassVar[Mapping[str, float]] = {"basic forwarding": 423.05, "RIMM": 290.07}

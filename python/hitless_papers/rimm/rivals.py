@@ -1,4 +1,4 @@
-"""RIMM beside others: the same 20 events for all."""
+"""RIMM and its rivals on the same 20 events."""
 
 from collections.abc import Iterable
 from typing import ClassVar
