@@ -1,6 +1,6 @@
-"""Figures and tables of papers: one module for each paper, and what they are written with.
+"""Figures and tables of papers: one package for each paper, and the framework below them.
 
-An exhibit is a class that says which runs it needs and which numbers of theirs to show beside the paper's::
+An exhibit is a class that names its runs and compares their numbers with the paper's::
 
     @exhibit("lg/fig8", title="Effective loss rate and link speed", headline=True)
     class Figure8(Exhibit):

@@ -1,4 +1,4 @@
-"""Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
+"""Exhibits from points to rows: `hitless reproduce` without its output."""
 
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class _OfSeed:
         self.tasks: list[Task] = []
 
     def rows(self) -> Iterator[Row]:
-        """The rows of the runs, as far as the runs came."""
+        """Yield the rows of the finished runs."""
         return resting_on(self.exhibit.rows(self._runs, self.context), self.exhibit.rests_on)
 
     def show(self, result: ExhibitResult) -> None:
@@ -66,7 +66,7 @@ class _Work:
             self._parts.append(_OfSeed(entry, Context((asked.seed or 0) + number, asked.effort), patterns))
         self.keys = first.keys
         self.takes_one = not first.keys or first.exhibit.own_seeds >= REPLICAS_MIN
-        """Is one seed enough for a verdict? Arithmetic has no other, and an exhibit may have seeds of its own."""
+        """Is one seed enough for a verdict? It is for arithmetic, and for an exhibit with its own seeds."""
         for part in self._parts:
             seed = part.context.seed
             told = f"{entry.id} seed {seed}" if count > 1 else entry.id
@@ -76,7 +76,7 @@ class _Work:
         self.result.seeds = [part.context.seed for part in self._parts]
 
     def collect(self) -> ExhibitResult:
-        """Rows, plots and tables of the runs, as far as the runs came."""
+        """Collect rows, plots and tables of the finished runs."""
         result = self.result
         result.take_tasks()
         found: list[tuple[int | None, list[Row]]] = []
@@ -90,7 +90,7 @@ class _Work:
         return result
 
     def _fill(self, rows: list[Row], part: _OfSeed) -> bool:
-        """Add the rows of a seed; did all come out? Plots and tables are those of the first."""
+        """Add the rows of a seed, and plots and tables of the first seed; return whether all were computed."""
         try:
             rows.extend(part.rows())  # those before a run that is missing are in it then
             if part is self._parts[0]:
@@ -107,7 +107,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a campaign runs of each exhibit."""
+    """Seeds and effort of a campaign."""
 
     seed: int | None = 1
     effort: Effort = "normal"
@@ -115,7 +115,7 @@ class Asked:
     """How many, from ``seed`` on; None for as many as are worth their time (`hitless_papers.seeds.usual`)."""
 
     def count(self, name: str, exhibit: Exhibit, *, has_points: bool) -> int:
-        """How many seeds an exhibit runs with: arithmetic has no use for a second."""
+        """Return the number of seeds of an exhibit: one for arithmetic."""
         if not has_points:
             return 1
         if self.seeds is not None:
@@ -169,7 +169,7 @@ class Campaign:
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """The points of all exhibits, in the order in which they begin."""
+        """The points of all exhibits, in order of their start."""
         return self._batch.tasks
 
     @property
@@ -198,7 +198,7 @@ class Campaign:
                 yield work.collect()
 
     def stop(self) -> None:
-        """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
+        """End early: `results` then yields partial exhibits. A signal handler may call it."""
         self._batch.stop()
 
 

@@ -1,4 +1,4 @@
-"""How long exhibits take, as runs measured it: ``durations.json``, which ``hitless results durations`` refreshes.
+"""Measured durations of exhibits: ``durations.json``, which ``hitless results durations`` refreshes.
 
 Kept are processor seconds, which other programs on the machine hardly lengthen, and those of the longest point, below
 which no number of cores goes.
@@ -25,7 +25,7 @@ class Duration:
     longest_s: float
 
     def on(self, cores: int) -> float:
-        """Seconds on so many cores, if nothing else runs on them."""
+        """Return the seconds on this number of idle cores."""
         return max(self.longest_s, self.cpu_s / cores)
 
 
@@ -39,7 +39,7 @@ def known(path: Path = FILE) -> Mapping[tuple[str, str], Duration]:
 
 
 def estimate(seeds: Mapping[str, int], effort: str, cores: int) -> float | None:
-    """Seconds that exhibits take together, each with so many seeds; None where one of them was never measured."""
+    """Return the seconds for all exhibits with their numbers of seeds; None if one of them was never measured."""
     found = {name: known().get((name, effort)) for name in seeds}
     measured = [(duration, seeds[name]) for name, duration in found.items() if duration is not None]
     if not measured or len(measured) < len(found):

@@ -1,6 +1,6 @@
 """Numbers as rows have them: a value, how sure it is, and the shares of what it was computed from."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,20 +17,20 @@ from hitless.analysis import (
     proportion_interval,
 )
 from hitless.analysis.intervals import Certainty, Sample
-from hitless.drawing.plot import Position, Series, Style
+from hitless.drawing.plot import Plot, Position, Series, Style, tail_series
 from hitless_papers.judge import Judge, Paper, Unjudged
 from hitless_papers.model import Row, Share
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its interval; None where there was nothing to compute it from."""
+    """A number with its interval; None without data."""
 
     value: float | None
     interval: Interval | None = None
     completed: Collection[Share] = ()
     why: str = ""
-    """Why there is no interval, or no number; empty where that needs no word."""
+    """Why there is no interval, or no number."""
 
     @classmethod
     def of(cls, value: float, certainty: Certainty) -> "Estimate":
@@ -83,8 +83,14 @@ def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style
     return Series(name, x, [one.value for one in estimates], [one.interval for one in estimates], style)
 
 
+def fct_tails(title: str, samples: Mapping[str, Sample]) -> Plot:
+    """Plot the tails of completion times in microseconds, by series."""
+    series = [tail_series(name, sample) for name, sample in samples.items()]
+    return Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")
+
+
 def mean_of(values: Sequence[float]) -> Estimate:
-    """The mean of independent runs, each with a seed of its own. Raises `ValueError` without any."""
+    """Return the mean of independent runs with different seeds. Raises `ValueError` without any."""
     if not values:
         raise ValueError("there is no mean of no values")
     return Estimate.of(sum(values) / len(values), mean_over_seeds(values))
@@ -96,14 +102,14 @@ def mean_if_any(values: Sequence[float]) -> Estimate:
 
 
 def mean_in_run(sample: Sample) -> Estimate:
-    """The mean of a run's values, which stand in order of time; None without any."""
+    """Return the mean of a run's values, which are in order of time; None without any."""
     return Estimate.of(float(np.mean(sample)), mean_in_order(sample)) if len(sample) else Estimate(None)
 
 
 def percentile_of(sample: Sample, percent: float) -> Estimate:
-    """A percentile of a run's values, by nearest rank; they stand in order of time.
+    """Return a percentile of a run's values, by nearest rank; they are in order of time.
 
-    None where it would only be the largest of them, or the smallest.
+    None if it would be the maximum or minimum.
     """
     if not enough_for(percent, len(sample)):
         return Estimate(None, why=f"p{percent:g} of {len(sample):,} values is no more than the last of them")
@@ -111,7 +117,7 @@ def percentile_of(sample: Sample, percent: float) -> Estimate:
 
 
 def ratio_of(above: Sample, below: Sample, percent: float, resamples: int = 1_000) -> Estimate:
-    """A percentile of one run's values over that of another's; those of each stand in order of time."""
+    """Return the ratio of a percentile between two runs, with the values of each in order of time."""
     for sample in (above, below):
         if not enough_for(percent, len(sample)):
             return percentile_of(sample, percent)

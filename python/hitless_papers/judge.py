@@ -1,4 +1,4 @@
-"""How a measured number is judged beside the paper's.
+"""How a measured number is compared with the paper's.
 
 A judge is written before the number is known, and nothing is tuned to please it. It says what the rule allows around
 the paper's value or range, a `Band`, and `Near` compares the measurement's interval with it:
@@ -8,10 +8,10 @@ the paper's value or range, a `Band`, and `Near` compares the measurement's inte
 - ``beyond``: all of the interval lies outside the band, further than the paper in the direction that the paper claims
   as good. Only rows of a paper's own scheme name such a direction: being better is never granted to a rival;
 - ``differs``: all of the interval lies outside the band;
-- ``unjudged``: the paper has no number, or the runs cannot tell; the reason stands with it. They cannot tell where the
-  number lies outside the band and its interval reaches into it: a wide interval is no evidence for the paper.
+- ``unjudged``: the paper has no number, or the runs cannot tell; the reason is given. They cannot tell if the number
+  lies outside the band and its interval reaches into it: a wide interval is no evidence for the paper.
 
-A verdict rests on several seeds (`decided`): one seed's number may be an accident, and one that no seed moves is none.
+A verdict needs several seeds (`decided`), because the number of one seed can be an accident.
 
 Rules for statements, and predicates on several numbers for them, are in `hitless_papers.statements`.
 """
@@ -29,9 +29,9 @@ from hitless.numbers import format_number
 
 Verdict: TypeAlias = Literal["match", "within", "beyond", "differs", "unjudged"]
 VERDICTS: tuple[Verdict, ...] = ("match", "within", "beyond", "differs", "unjudged")
-"""In the order in which they are counted and shown."""
+"""In display order."""
 SEVERITY: tuple[Verdict, ...] = ("differs", "beyond", "within", "match", "unjudged")
-"""Where several verdicts become one, the first of these that is among them."""
+"""Several verdicts become the first of these that is among them."""
 VERDICT_WORDS: Mapping[Verdict, str] = {
     "match": "match",
     "within": "within 2x",
@@ -60,7 +60,7 @@ NOTHING_MEASURED = "nothing was measured"
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What a paper says as a range, as its text has it: "2 to 4", "over 1,000" (no high), "at most 60" (no low)."""
+    """A range in a paper's text: "2 to 4", "over 1,000" (no high), "at most 60" (no low)."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -89,7 +89,7 @@ Paper: TypeAlias = float | Range
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """What a rule allows, both ends included."""
+    """Range that a rule allows, both ends included."""
 
     low: float
     high: float
@@ -101,14 +101,14 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict, and why there is none where it is "unjudged"."""
+    """A verdict, and the reason for "unjudged"."""
 
     verdict: Verdict
     reason: str = ""
 
 
 def no_verdict(reason: str) -> Judgement:
-    """There is no verdict, for ``reason``: a clause for people ("the interval has values on both sides of 1")."""
+    """Return "unjudged" with a reason for people ("the interval has values on both sides of 1")."""
     return Judgement("unjudged", reason)
 
 
@@ -125,7 +125,7 @@ class Judge(Protocol):
 
     @property
     def by_interval(self) -> bool:
-        """Does the interval of the number decide? Else a verdict is that of each run for itself."""
+        """Does the interval of the number decide? Otherwise each run has its own verdict."""
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """Judge one number."""
@@ -141,7 +141,7 @@ class Unjudged:
 
     @property
     def rule(self) -> str:
-        """Why there is no verdict."""
+        """Reason for no verdict."""
         return f"not judged: {self.reason}"
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
@@ -176,17 +176,17 @@ class Near(ABC):
         return Judgement("beyond" if is_further else "differs")
 
     def _around(self, paper: Paper) -> Band:
-        """What is allowed around a value or a range; a bound is a bound."""
+        """Return the band around a value or a range; a bound gets no slack."""
         if not isinstance(paper, Range):
             return self._band(float(paper), float(paper))
         return Band(paper.low, paper.high) if paper.is_bound else self._band(paper.low, paper.high)
 
     @abstractmethod
     def _band(self, low: float, high: float) -> Band:
-        """What is allowed around a range with two ends, or around a value that is both of them."""
+        """Return the band around a range with two ends; for a value both are equal."""
 
     def _allowed(self, paper: Paper, interval: Interval | None) -> Judgement:
-        """What is said of a number in the band."""
+        """Return the judgement of a number in the band."""
         return Judgement("match")
 
     def _why_open(self, measured: float, interval: Interval | None) -> str:
@@ -249,9 +249,9 @@ class Factor(Near):
 class Gain(Near):
     """A ratio between two schemes: the same winner, by about as much.
 
-    Allowed is what is within a factor of two of the paper's ratio and whose logarithm is within that factor of the
-    ratio's logarithm, whichever is closer to the paper: of 51, 25.5 to 102; of 1.46, 1.21 to 2.13. So a gain that has
-    vanished is never allowed. Where the interval has values on both sides of 1, who wins was not seen.
+    The band is a factor of two around the paper's ratio, or around its logarithm if that is narrower: 25.5 to 102 for
+    51, 1.21 to 2.13 for 1.46. So a gain that has vanished is never allowed. If the interval contains 1, the runs do not
+    show which scheme wins.
     """
 
     better: Direction | None = None
@@ -282,35 +282,41 @@ class Gain(Near):
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """A judge that has spoken already, over several seeds, whatever the number of one."""
+class Named:
+    """A judge with name and rule of another."""
 
     of: Judge
-    judgement: Judgement
-    by_interval: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """As of the judge."""
+        """Name of the other judge."""
         return self.of.name
 
     @property
     def rule(self) -> str:
-        """As of the judge."""
+        """Rule of the other judge."""
         return self.of.rule
 
+
+@dataclass(frozen=True, slots=True)
+class Decided(Named):
+    """A verdict of several seeds, whatever the number of one."""
+
+    judgement: Judgement
+    by_interval: ClassVar[bool] = False
+
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """What was said."""
+        """Return the verdict."""
         return self.judgement
 
 
 def decided(
     judge: Judge, given: Sequence[Verdict], measured: float | None, paper: Paper | None, interval: Interval | None
 ) -> Judgement:
-    """The verdict of several seeds, of which each alone has ``given`` one: the one rule for all verdicts.
+    """Return the verdict of several seeds from the verdict ``given`` by each seed: the rule for all verdicts.
 
-    It takes as many seeds as an interval does. Where a number is judged, the interval over the seeds decides; a
-    statement that each run judges for itself has a verdict where all runs agree.
+    It needs as many seeds as an interval. For a number, the interval over the seeds decides. A statement that each run
+    judges alone has a verdict if all runs agree.
     """
     if len(given) < REPLICAS_MIN:
         return no_verdict(few_seeds(len(given)))
@@ -348,7 +354,7 @@ def _has_one(interval: Interval | None) -> bool:
 
 
 def _by_factor(paper: Paper) -> Verdict:
-    """What a rule of factors says of a number that it allows: no more than it can tell, or that a bound is kept."""
+    """Return the verdict for a number that a rule of factors allows: "match" only for a bound."""
     return "match" if isinstance(paper, Range) and paper.is_bound else "within"
 
 

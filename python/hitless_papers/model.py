@@ -1,4 +1,4 @@
-"""What an exhibit is made of: points to run, and rows beside the paper's numbers."""
+"""Parts of an exhibit: points to run, and rows that compare numbers with the paper's."""
 
 import math
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ Effort: TypeAlias = Literal["quick", "normal", "full"]
 
 @dataclass(slots=True)
 class Context:
-    """What the user asked for, and what was shortened to obey."""
+    """The user's request, and the run lengths shortened for it."""
 
     seed: int | None = 1
     effort: Effort = "normal"
@@ -42,7 +42,7 @@ class Context:
 
 
 _COMPLETE = 0.95
-"""A number that leaves out more than the rest of its flows is no number of the scheme's."""
+"""Minimum share of finished flows for a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Share:
 
     @property
     def is_complete(self) -> bool:
-        """Did so many finish that the number speaks for all? Of none, nothing can be said."""
+        """Did enough finish that the number represents all? False if none began."""
         return self.begun > 0 and self.finished >= _COMPLETE * self.begun
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Row(Measurement):
-    """One measured number beside the paper's: the series is the scheme by the paper's own name."""
+    """One measured number and the paper's; the series is the scheme by the paper's name."""
 
     paper: Paper | None = None
     _: KW_ONLY
@@ -100,7 +100,7 @@ class Row(Measurement):
 
     @property
     def judgement(self) -> Judgement:
-        """What the judge says; nothing where the number leaves out too much of what was begun."""
+        """Verdict of the judge; none if the number leaves out too many flows."""
         left_out = [share for share in self.completed if not share.is_complete]
         if left_out and not isinstance(self.judge, Unjudged):
             of = ", ".join(share.series for share in left_out)
@@ -109,7 +109,7 @@ class Row(Measurement):
 
     @property
     def verdict(self) -> Verdict:
-        """What the judge says, in one word."""
+        """Verdict in one word."""
         return self.judgement.verdict
 
     @property
@@ -150,11 +150,11 @@ class Exhibit(ABC):
     """
 
     rests_on: ClassVar[str] = ""
-    """What all of its numbers hang on: stands behind the notes of all its rows."""
+    """Assumption of all rows, added to their notes."""
 
     @property
     def own_seeds(self) -> int:
-        """How many seeds its numbers are of, where it runs its points with several of its own; known after `points`."""
+        """Number of seeds that the exhibit itself runs; known after `points`."""
         return 1
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -163,7 +163,7 @@ class Exhibit(ABC):
 
     @abstractmethod
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """The numbers to show beside the paper's."""
+        """Yield the numbers to compare with the paper's."""
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         """The plots of the report."""
@@ -199,7 +199,7 @@ class Replicated(Exhibit):
 
 
 class Parts(Exhibit):
-    """An exhibit of several questions, each with points and rows of its own; no two have points of one key."""
+    """An exhibit of several parts, each with its points and rows; their keys differ."""
 
     parts: ClassVar[Sequence[type[Exhibit]]]
 

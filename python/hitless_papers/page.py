@@ -33,7 +33,7 @@ def render_report(results: Sequence[ExhibitResult], manifest: Mapping[str, Any])
 
 
 def render_pictures(results: Sequence[ExhibitResult]) -> Iterator[tuple[str, str]]:
-    """Each plot as an SVG file, with a name for it; colours are those of the page."""
+    """Yield each plot as an SVG file with its name, in the colours of the page."""
     return render_plots([_with_points(result) for result in results])
 
 

@@ -1,7 +1,7 @@
-"""The paper's points in a plot, where exhibits have them in their rows alone.
+"""The paper's values from rows as points in plots.
 
-A row and a point of a plot are of one measurement when they are of one scheme and have one value, in units that may
-differ by a power of ten. So no exhibit says twice what its paper says.
+A row and a point of a plot show one measurement if scheme and value are equal, in units that can differ by a power of
+ten. So no exhibit states its paper's values twice.
 """
 
 import math
@@ -20,7 +20,7 @@ _SAME = 1e-9
 
 
 def with_papers_points(plot: Plot, rows: Sequence[Row]) -> Plot:
-    """The plot with the paper's value beside each point that a row has one for."""
+    """Return the plot with the paper's values that rows have for its points."""
     has_own = {series.name for series in plot.series if series.source == "paper"}
     added = [_papers(series, rows, plot.x_title) for series in plot.series if series.name not in has_own]
     return replace(plot, series=[*plot.series, *filter(None, added)])
@@ -37,7 +37,7 @@ def _papers(series: Series, rows: Sequence[Row], x_title: str) -> Series | None:
 
 
 def _of(series: Series, row: Row, x_title: str) -> Iterator[tuple[Position, tuple[float, Interval | None]]]:
-    """Where the row's paper value belongs: a round number is told from others by the name of its position."""
+    """Find the position of the row's paper value; a round number needs the name of its position too."""
     if row.paper is None or row.measured is None or not math.isfinite(row.measured):
         return
     is_telling = _is_telling(row.measured)
@@ -70,5 +70,5 @@ def _point(row: Row, unit: float) -> tuple[float, Interval | None]:
 
 
 def _is_telling(value: float) -> bool:
-    """Has the number so many digits that no other measurement has the same?"""
+    """Does the number have enough digits to be unique?"""
     return value != float(f"{value:.4g}")

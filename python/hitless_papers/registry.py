@@ -90,10 +90,10 @@ def entries() -> list[Entry]:
 
 
 def select(ids: Sequence[str]) -> list[Entry]:
-    """The exhibits named; the headline ones when none is.
+    """Return the named exhibits, or the headline ones.
 
-    A paper's name, or its mechanism's, means all of its. What stands behind the slash is enough where only one paper
-    has it, and capitals do not matter.
+    The name of a paper or mechanism selects all exhibits of the paper. The part after the slash is enough if only one
+    paper has it. Case does not matter.
     """
     known = entries()
     if not ids:

@@ -1,4 +1,4 @@
-"""An exhibit that was run with several seeds: how many, and one row of those of all seeds."""
+"""An exhibit with several seeds: their number, and one row from the rows of all seeds."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -11,7 +11,7 @@ from hitless_papers.judge import Decided, Gain, Judge, Unjudged, agreement, deci
 from hitless_papers.model import Effort, Row, Seen, Share
 
 _SHORT_S = 30.0
-"""Processor time of a seed up to which a quick run takes several: `./run` is of a few minutes."""
+"""Maximum processor time of a seed for a quick run with several, so that `./run` takes a few minutes."""
 _USUAL = {"quick": REPLICAS_MIN, "normal": REPLICAS_MIN, "full": 5}
 
 _Given = tuple[int | None, Row]
@@ -24,9 +24,9 @@ def usual(name: str, effort: Effort) -> int:
 
 
 def over_seeds(found: Sequence[tuple[int | None, Sequence[Row]]], *, takes_one: bool) -> Iterator[Row]:
-    """The rows of all seeds, each as it stands over them; rows are of one thing where all that names them is the same.
+    """Yield one row for the rows of all seeds with the same series, x and metric.
 
-    ``takes_one``: one seed is enough for a verdict, since the exhibit is arithmetic, or has seeds of its own.
+    With ``takes_one`` one seed is enough for a verdict: the exhibit is arithmetic, or runs several seeds itself.
     """
     by_key: dict[tuple[str, str, str, int], list[_Given]] = {}
     for seed, rows in found:

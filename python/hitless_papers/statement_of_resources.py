@@ -1,4 +1,4 @@
-"""What a mechanism states that it takes of a switch, for the exhibits of the papers' resource tables.
+"""Stated switch resources of mechanisms, for the papers' resource tables.
 
 The figures of the switch are the budget of the preset "tofino-like"; docs/explanation/resources.md has their sources.
 """
@@ -18,12 +18,12 @@ BLOCK_BITS = 128 * 1024
 Register: TypeAlias = Mapping[str, Any]
 
 TABLES_TOO = "the compiler's figure is of tables, headers and the program around it too, ours of registers alone"
-"""Why most figures of a compiler have no verdict beside ours."""
+"""Why most figures of a compiler have no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one mechanism takes of one switch."""
+    """Resources of one mechanism on one switch."""
 
     takes: Mapping[str, int]
     """Amounts by name, with the unit in the name."""
@@ -34,13 +34,13 @@ class Statement:
         return sum(int(register["bits"]) for register in self.registers if wanted(register))
 
     def field_bits(self, array: str, field: str) -> int:
-        """Bits of one field in all cells of the arrays whose name begins so."""
+        """Return the bits of one field in all cells of the arrays with this prefix."""
         wanted = [register for register in self.registers if register["name"].startswith(array)]
         return sum(int(of["fields"].get(field, 0)) * int(of["cells"]) * int(of["arrays"]) for of in wanted)
 
 
 def statement(scenario: Fields, switch: str, mechanism: str) -> Statement:
-    """Of ``mechanism`` on ``switch`` in ``scenario``, of which nothing is run.
+    """Return the resources of ``mechanism`` on ``switch`` in ``scenario``, without a run.
 
     Raises KeyError when it does not run there.
     """
@@ -53,10 +53,10 @@ def statement(scenario: Fields, switch: str, mechanism: str) -> Statement:
 
 
 def width(bits: int) -> int:
-    """The width of a register for so many bits."""
+    """Return the register width for this number of bits."""
     return next((width for width in (1, 8, 16, 32, 64) if bits <= width), 64)
 
 
 def blocks(cells: int, bits: int) -> int:
-    """Blocks of one array: those that its cells fill, and one that lets two packets have it at a time."""
+    """Return the blocks of one array: those of its cells, and one for two accesses at a time."""
     return -(-cells * width(bits) // BLOCK_BITS) + 1

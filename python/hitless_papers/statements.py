@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from hitless.analysis import Interval
-from hitless_papers.judge import NOTHING_MEASURED, Decided, Judge, Judgement, Paper, Unjudged, no_verdict
+from hitless_papers.judge import NOTHING_MEASURED, Decided, Exact, Judge, Judgement, Named, Paper, Unjudged, no_verdict
 
 if TYPE_CHECKING:
     from hitless_papers.model import Row, Share
@@ -27,7 +27,7 @@ class Shape:
 
     @property
     def rule(self) -> str:
-        """What the paper shows."""
+        """The statement."""
         return self.statement
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
@@ -42,40 +42,42 @@ def resting_on(rows: Iterable["Row"], note: str = "", completed: Collection["Sha
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Named):
     """The judge of a statement about several rows, which is judged in the one of them that speaks most against it."""
 
-    of: Judge
     group: Hashable
-    """What the rows of the statement have in common, and no others; the same with each seed."""
+    """Identity of the statement's rows, the same with each seed."""
     against: Callable[[float], float]
     """How much a number speaks against the statement."""
 
     @property
-    def name(self) -> str:
-        """As of the judge."""
-        return self.of.name
-
-    @property
-    def rule(self) -> str:
-        """As of the judge."""
-        return self.of.rule
-
-    @property
     def by_interval(self) -> bool:
-        """As of the judge."""
+        """Whether the interval decides for the other judge."""
         return self.of.by_interval
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """As the judge does."""
+        """Judge as the other judge does."""
         return self.of.judge(measured, paper, interval)
 
 
-def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:
-    """The rows, where a statement is judged once, and only shown in other rows.
+def judged_once(rows: Iterable["Row"], judge: Judge, against: Callable[[float], float]) -> Iterator["Row"]:
+    """Judge one statement about several rows: in the row whose number has the largest ``against`` (`counted_once`)."""
+    found = list(rows)
+    group = tuple((row.series, row.x, row.metric) for row in found)
+    return (replace(row, judge=OneOf(judge, group, against)) for row in found)
 
-    That is in the first row that carries it; of a statement about several rows (`OneOf`), in the worst of them. There a
-    row that leaves out too much of what began speaks for nothing, unless all do.
+
+def near_one(rows: Iterable["Row"], slack: float, statement: str) -> Iterator["Row"]:
+    """Judge the statement that all these quotients are about 1, in the row that is furthest from it."""
+    said = (replace(row, paper=1.0, note="; ".join(filter(None, [row.note, f"text: {statement}"]))) for row in rows)
+    return judged_once(said, Exact(slack), lambda quotient: abs(quotient - 1.0))
+
+
+def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:
+    """Yield the rows with each statement judged once, and only shown in other rows.
+
+    It is judged in its first row; a statement about several rows (`OneOf`) in the worst of them. Rows with too few
+    finished flows are ignored there, unless all have too few.
     """
     found = list(rows)
     worst = _worst(found)
@@ -117,9 +119,9 @@ def _worst(rows: Iterable["Row"]) -> dict[Hashable, "Row"]:
 class Bound:
     """A statement that a number lies on one side of a bound, judged by the interval of the number.
 
-    It fails where the whole interval is on the wrong side of ``fails_at``, even if it is on the right side of the
-    bound: a difference can be sure and too small to be one. It holds where the whole interval is on the right side of
-    the bound and the number on that of ``fails_at``. Between the two the runs have no power, and there is no verdict.
+    It fails if the whole interval is on the wrong side of ``fails_at``, even on the right side of the bound: a
+    difference can be significant and too small. It holds if the whole interval is on the right side of the bound and
+    the number on the right side of ``fails_at``. Otherwise there is no verdict.
     """
 
     statement: str
@@ -127,13 +129,13 @@ class Bound:
     fails_at: float
     is_above: bool
     nothing: str = NOTHING_MEASURED
-    """Why there is no verdict without a number."""
+    """Reason for no verdict without a number."""
     name: ClassVar[str] = "shape"
     by_interval: ClassVar[bool] = True
 
     @property
     def rule(self) -> str:
-        """What the paper shows."""
+        """The statement."""
         return self.statement
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:

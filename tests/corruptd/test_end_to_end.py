@@ -10,7 +10,7 @@ from hitless.corruptd.bus import LocalHub
 from hitless.corruptd.detection import Phase
 from hitless.corruptd.lab import Lab
 from hitless.corruptd.messages import Acknowledgement, Request, decode, encode
-from hitless_papers.linkguardian.repair import POLL_S, lab_plan, policy, scenario
+from hitless_papers.linkguardian.corruptd import POLL_S, lab_plan, policy, scenario
 
 LOSS = 5e-3
 BEGINS_S, ENDS_S, DURATION_S = 10e-3, 60e-3, 115e-3

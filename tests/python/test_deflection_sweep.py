@@ -16,20 +16,18 @@ from hitless_papers.deflection import (
     networks,
     outcomes,
     parameters,
-    published,
     schemes,
     side_effects,
     small,
     statistics,
 )
-from hitless_papers.deflection.judged_once import judged_once, near_one
 from hitless_papers.deflection.load_sweep import at
 from hitless_papers.deflection.metrics import Measured
-from hitless_papers.deflection.reduction import reduced
+from hitless_papers.deflection.setting import reduced
 from hitless_papers.deflection.sweep import Claim, Sweep, before, judgeable, quotient
 from hitless_papers.model import Share
 from hitless_papers.seeds import over_seeds
-from hitless_papers.statements import counted_once
+from hitless_papers.statements import counted_once, judged_once, near_one
 
 SWEEPS = [
     made
@@ -116,7 +114,7 @@ def _parallel(simple, dibs, complete=1.0):
 def test_elephants_are_flows_from_10_mb_on():
     of = run(0.1, elephant_bytes=9_999_999)
     assert outcomes.elephant_goodput_bps(of) is None
-    assert outcomes.elephants(of).is_complete.size == 0
+    assert outcomes.requested(of, least_bytes=outcomes.ELEPHANT_BYTES).is_complete.size == 0
     assert outcomes.elephant_goodput_bps(run(0.1, elephant_bytes=10_000_000)) == pytest.approx(800e6)
 
 
@@ -209,7 +207,7 @@ def test_a_scheme_that_completes_nothing_is_not_the_fastest():
 
 @pytest.mark.parametrize(("factor", "verdicts"), [(0.2, {"beyond", "differs"}), (1.0, {"within"}), (5.0, {"differs"})])
 def test_the_authors_table_grants_being_faster_to_the_papers_schemes_alone(factor, verdicts):
-    paper_s = published.MEAN_S
+    paper_s = small.MEAN_S
     found = {}
     for scheme in small.SCHEMES:
         times = outcomes.queries(run(factor * paper_s[scheme.name][-1], fan_in=40), 40)

@@ -13,7 +13,6 @@ from hitless_papers import Context, Factor, Gain, Range, Runs, Share
 from hitless_papers.afq import (
     causes,
     cluster,
-    counters,
     flows,
     incast,
     load_sweep,
@@ -210,7 +209,7 @@ def test_incasts_lose_packets_in_the_clients_buffer_and_to_no_round_of_afq():
     [plain, *_, large] = [one for one in open_settings._incasts() if one.senders == 128]
     rows = {}
     for one in (plain, large):
-        made = PacketSimulation(one.case.scenario(2)).job(file_name=one.key, seed=1).run(counters.TABLES)
+        made = PacketSimulation(one.case.scenario(2)).job(file_name=one.key, seed=1).run(flows.TABLES)
         rows[one.name] = {row.metric: row.measured for row in one.rows({one.key: made})}
     dropped, ahead = (f"packets dropped for each query: {why}" for why in ("shared buffer full", "too far ahead"))
     assert rows["as in figure 11"][dropped] > 100

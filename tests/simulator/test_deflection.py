@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from hitless.simulation import Run, Summary
 from hitless_papers import Context, Runs, registry
-from hitless_papers.deflection import (
-    load_sweep,
-    metrics,
-    outcomes,
-    published,
-    schemes,
-    small,
-    statistics,
-)
+from hitless_papers.deflection import load_sweep, metrics, outcomes, schemes, small, statistics
 from hitless_papers.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE_1G, LEAF_SPINE_100G
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import FAIR, PAPER
@@ -98,9 +90,9 @@ def test_an_interval_holds_the_mean_of_a_steady_sample_and_repeats():
 
 
 def test_published_numbers_are_sixty():
-    numbers = [x for table in (published.MEAN_S, published.P99_S) for values in table.values() for x in values]
+    numbers = [x for table in (small.MEAN_S, small.P99_S) for values in table.values() for x in values]
     assert len(numbers) == 60
-    assert {scheme.name for scheme in small.SCHEMES} == set(published.MEAN_S) == set(published.P99_S)
+    assert {scheme.name for scheme in small.SCHEMES} == set(small.MEAN_S) == set(small.P99_S)
 
 
 @pytest.mark.parametrize(
@@ -113,8 +105,8 @@ def test_loads_are_of_the_links_from_leaves_to_spines(fabric, bps):
 
 
 def test_the_authors_multipliers_are_the_loads_that_they_name():
-    assert [small.case(schemes.ECMP, load).percent for load in published.LOADS] == list(published.LOADS)
-    assert [load_sweep.at(schemes.ECMP, load).percent for load in published.LOADS] == list(published.LOADS)
+    assert [small.case(schemes.ECMP, load).percent for load in small.LOADS] == list(small.LOADS)
+    assert [load_sweep.at(schemes.ECMP, load).percent for load in small.LOADS] == list(small.LOADS)
 
 
 def test_under_fair_only_the_switches_reaction_differs():

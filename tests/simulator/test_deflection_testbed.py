@@ -14,11 +14,6 @@ def simulated(scenario, seed=1, keep=None):
     return Simulation(scenario, file_name="testbed", seed=seed).run(keep=keep)
 
 
-def counter(run, name, switch=testbed.NEAR):
-    table = run.table("mechanisms").filter((pl.col("counter") == name) & (pl.col("switch") == switch))
-    return int(table["value"].sum())
-
-
 @pytest.fixture(scope="module", params=testbed.COMPARED, ids=lambda scheme: scheme.name)
 def responses(request):
     run = simulated(response_times.scenario(request.param, 30), keep=TABLES)

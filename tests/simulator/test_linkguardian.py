@@ -6,8 +6,7 @@ import pytest
 from hitless.analysis import poisson_interval
 from hitless.simulation import Simulation
 from hitless_papers import Context, Runs
-from hitless_papers.linkguardian import basis, storage, testbed
-from hitless_papers.linkguardian.counters import counter
+from hitless_papers.linkguardian import basis, completion, testbed
 from hitless_papers.linkguardian.over_time import PARTS, Course, Measured, long_flow
 from hitless_papers.linkguardian.recovery import delays_us as delays
 from hitless_papers.linkguardian.stress import copies, effective_loss, stress, theory
@@ -25,8 +24,8 @@ def test_importance_sampling_agrees_with_direct_counting(scheme):
     """At 1e-2 with one copy, one packet in ten thousand is unrecovered: enough to count."""
     case = LinkCase(100, 1e-2, scheme)
     direct = run(case, 1_500_000, None, seed=1)
-    protected = counter(direct, "sw2", "packets protected")
-    counted = poisson_interval(counter(direct, "sw6", "packets lost"), protected, confidence=0.999)
+    protected = direct.counter("packets protected", "sw2")
+    counted = poisson_interval(direct.counter("packets lost", "sw6"), protected, confidence=0.999)
     found = effective_loss(run(case, 300_000, 0.5, seed=2), case)
     assert counted.low <= found.interval.high
     assert found.interval.low <= counted.high
@@ -53,7 +52,7 @@ class Few(Context):
 
 
 def test_rows_of_completion_times_say_what_they_rest_on():
-    exhibit = storage.Figure12()
+    exhibit = completion.Figure12()
     context = Few()
     points = list(exhibit.points(context))
     runs = Runs({p.key: Simulation(p.what, file_name=p.key, seed=1).run(keep=p.keep) for p in points})
@@ -70,9 +69,9 @@ def test_the_latency_of_repairs_delays_repairs_and_nothing_else(scheme):
         made = stress(LinkCase(25, 1e-3, scheme), 60_000)
         made["mechanism"] = [{**made["mechanism"][0], "repair_latency": latency}]
         done = Simulation(made, file_name="stress", seed=1).run()
-        assert counter(done, "sw6", "packets lost") == 0
+        assert done.counter("packets lost", "sw6") == 0
         delays_us, _ = delays(done)
-        return counter(done, "sw6", "packets recovered"), float(delays_us.min())
+        return done.counter("packets recovered", "sw6"), float(delays_us.min())
 
     (count, soonest), (later_count, later) = repaired("0 s"), repaired("3 us")
     assert count == pytest.approx(later_count, abs=2)
@@ -95,7 +94,7 @@ def test_only_without_backpressure_does_a_fast_link_overflow_the_reordering_buff
     course = Course(120)
     scenario = long_flow(100, testbed.DCTCP, course, backpressure=backpressure)
     measured = Measured(Simulation(scenario, file_name="over time", seed=1).run(), course)
-    lost = counter(measured.run, "sw6", "packets lost")
+    lost = measured.run.counter("packets lost", "sw6")
     assert lost <= 3 if backpressure else lost > 20
     assert (measured.depth_kb("sw6.recirculation0", "LG on")[1] > 190) != backpressure
     assert measured.per_second("packets_retransmitted", "loss").value > 0

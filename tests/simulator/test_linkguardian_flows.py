@@ -9,7 +9,7 @@ import pytest
 from hitless.simulation import Run, Simulation, Summary
 from hitless_papers import Context, Runs
 from hitless_papers.estimates import ratio_of
-from hitless_papers.linkguardian import ablation, bursts, latency, recovery, reordering, storage, testbed
+from hitless_papers.linkguardian import ablation, bursts, completion, recovery, reordering, testbed
 from hitless_papers.linkguardian.ablation import COLUMNS, web_search
 
 MSS = 1_448
@@ -120,7 +120,7 @@ def test_columns_that_cannot_be_told_apart_are_not_judged():
     ratio = ratio_of(wide, narrow, 99.9)
     assert ratio.value in ratio.interval
     assert ratio.interval.low < 1 < ratio.interval.high
-    assert latency.slower(wide, narrow, 99.9, 0.1).judge(None, None, None).verdict == "unjudged"
+    assert completion.slower(wide, narrow, 99.9, 0.1).judge(None, None, None).verdict == "unjudged"
 
 
 def test_a_percentile_that_the_trials_do_not_bound_is_not_judged():
@@ -154,7 +154,7 @@ class Tiny(Context):
     ("exhibit", "without_power"),
     [
         (ablation.Table2(), ("all", "99.999%", "pairs of columns in the paper's order")),
-        (storage.Figure12(), ("LG_NB", "DCTCP", "p99.9 FCT over LG's")),
+        (completion.Figure12(), ("LG_NB", "DCTCP", "p99.9 FCT over LG's")),
         (reordering.Figure13(), None),
         (recovery.Figure19(), None),
         (bursts.Figure20(), ("LG, independent 5%", "5 registers", "loss events covered, by LG's counter")),
@@ -163,7 +163,7 @@ class Tiny(Context):
 )
 def test_an_exhibit_runs_from_points_to_rows_and_plots(exhibit, without_power):
     context = Tiny()
-    context.trials = 80 if isinstance(exhibit, storage.Figure12) else 400
+    context.trials = 80 if isinstance(exhibit, completion.Figure12) else 400
     points = list(exhibit.points(context))
     runs = Runs({p.key: Simulation(p.what, file_name=p.key, seed=1).run(keep=p.keep) for p in points})
     rows = list(exhibit.rows(runs, context))

@@ -9,7 +9,6 @@ from hitless.analysis import poisson_interval
 from hitless.simulation import Simulation
 from hitless_papers import Context
 from hitless_papers.linkguardian import goodput, rivals
-from hitless_papers.linkguardian.counters import counter
 
 
 def run(scenario, seed=1):
@@ -24,9 +23,9 @@ def test_a_flush_of_link_layer_retry_is_as_rare_as_estimated():
     """At a loss of 0.1, one frame in ten thousand is lost four times in a row: enough to count."""
     cell = rivals.Cell(100, 0.1, "LLR")
     direct = run(rivals.line_rate(cell, 600_000))
-    frames = counter(direct, "sw2", "frames numbered")
-    flushes = poisson_interval(counter(direct, "sw2", "flushes"), frames, confidence=0.999)
-    each = counter(direct, "sw6", "packets lost") / counter(direct, "sw2", "flushes")
+    frames = direct.counter("frames numbered", "sw2")
+    flushes = poisson_interval(direct.counter("flushes", "sw2"), frames, confidence=0.999)
+    each = direct.counter("packets lost", "sw6") / direct.counter("flushes", "sw2")
     found = rivals.effective_loss(run(rivals.rare_losses(cell, 100_000), seed=2), cell)
     assert agree(flushes.scaled(each), found.interval)
     assert found.value == pytest.approx(0.1**4 * each, rel=0.3)

@@ -11,8 +11,8 @@ import pytest
 from hitless.simulation import Simulation
 from hitless_papers import Context, Runs
 from hitless_papers.estimates import Estimate, percent_of
-from hitless_papers.sqr import fct, phases, testbed, workloads
-from hitless_papers.sqr.counters import CHECKED, GIVEN_UP, checked, counter
+from hitless_papers.sqr import fct, testbed, workloads
+from hitless_papers.sqr.fct import CHECKED, GIVEN_UP, checked
 from warm import hitless
 
 
@@ -55,16 +55,16 @@ def test_with_sqr_nothing_is_lost_or_reordered_and_nobody_times_out(masked):
 
 
 def test_the_switches_agree_with_the_checker_at_the_hosts(masked):
-    assert [counter(masked, name) for name in GIVEN_UP] == [0] * len(GIVEN_UP)
-    assert counter(masked, "bytes now") == 0
+    assert [masked.counter(name) for name in GIVEN_UP] == [0] * len(GIVEN_UP)
+    assert masked.counter("bytes now") == 0
     died = masked.table("flows")["frames_lost_to_failures"].sum()
-    twice = counter(masked, "packets sent from the cache") - counter(masked, "packets kept back") - died
+    twice = masked.counter("packets sent from the cache") - masked.counter("packets kept back") - died
     assert checked(masked, "network_packets_duplicated") == twice
 
 
 def test_packets_that_are_not_marked_are_not_protected():
     run = short_flows("SB'+SQR", ports=[testbed.PORT + 1])
-    assert counter(run, "copies made") == 0
+    assert run.counter("copies made") == 0
     assert checked(run, "network_packets_lost") > 0
 
 
@@ -104,7 +104,7 @@ def test_when_in_a_flow_the_link_fails_is_told_by_the_rows_of_figure_11():
     run = short_flows("SB'+SQR", count=1_000)
     table = fct.all_flows(run, holds_back=True)
     clean_us = fct.times_us(table.filter(~pl.col("is_hit") & ~pl.col("starts_in_outage")))
-    added = {row.x: row.measured for row in phases.rows(table, clean_us)}
+    added = {row.x: row.measured for row in workloads.added_by_moment(table, clean_us)}
     early, late = added["570 to 760 us before the start"], added["0 to 190 us before the start"]
     assert early < added["any time, flows that begin before the repair"] < late
     assert late < testbed.ROUTE_FAILURE_US < added["any time, flows in progress"] + 100

@@ -7,7 +7,7 @@ import pytest
 
 from hitless.simulation import PacketSimulation, Run
 from hitless_papers.together import outcomes, schemes
-from hitless_papers.together.reduction import TABLES, reduced
+from hitless_papers.together.outcomes import TABLES, reduced
 from hitless_papers.together.schemes import ALL, BARE, CLEAN, GUARDED, PLAIN, SCHEMES, Scheme
 
 

@@ -31,7 +31,7 @@ from typing import Any
 from hitless.analysis import percentile
 from hitless.simulation import Simulation
 from hitless_papers.linkguardian import testbed
-from hitless_papers.linkguardian.latency import completion_us
+from hitless_papers.linkguardian.completion import completion_us
 
 COLUMN_US = {"99": 152.293, "99.9": 166.877, "99.99": 197.536, "99.999": 253.207, "std dev": 21.3}
 PASS_NS = 6_500

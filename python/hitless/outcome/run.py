@@ -103,6 +103,20 @@ class Run:
         """Counters of each mechanism at each switch: switch, mechanism, scope, counter, value."""
         return self.table("mechanisms")
 
+    def counter(self, name: str, switch: str | None = None, *, default: int | None = None) -> int:
+        """Return a counter of the mechanisms, summed over ports, and over all switches unless one is named.
+
+        Without a ``default``, raises `KeyError` if no mechanism there has this counter.
+        """
+        found = self.mechanisms.filter(pl.col("counter") == name)
+        if switch is not None:
+            found = found.filter(pl.col("switch") == switch)
+        if not found.is_empty():
+            return int(found["value"].sum())
+        if default is None:
+            raise KeyError(f"no mechanism {f'at {switch} ' if switch else ''}has a counter {name!r}")
+        return default
+
     @property
     def plot(self) -> "RunPictures":
         """Pictures of the run: ``run.plot.fct_tail()``."""

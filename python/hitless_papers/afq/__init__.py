@@ -2,8 +2,8 @@
 
 - ``schemes``: transports and disciplines that are compared, and the one set of parameters that serves all exhibits
 - ``sizes``: the two workloads, and how often flows start for a load; ``flows``, ``ratios``: completion times
-- ``cluster``: the simulated leaf-spine; ``load_sweep``: figures 8 and 9; ``utilization``: figure 9 by what the links
-  carry; ``buffers``: figure 10; ``by_size``: figure 15; ``parameters``: figure 17; ``schedulers``: section 4
+- ``cluster``: the simulated leaf-spine; ``load_sweep``: figures 8 and 9; ``buffers``: figure 10; ``by_size``: figure
+  15; ``parameters``: figure 17; ``schedulers``: section 4
 - ``incast``: figure 11; ``incast_buffer``: figure 12; ``one_link``: figures 14 and 16; ``prototype``: the hardware
   testbed, figure 7
 - ``causes``: experiments on rows that differ; ``beyond``: what the paper does not measure

@@ -9,12 +9,12 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.afq import cluster, schemes
 from hitless_papers.afq.cluster import ClusterCase
-from hitless_papers.afq.counters import dropped_bytes_per_flow
+from hitless_papers.afq.flows import dropped_bytes_per_flow
 from hitless_papers.afq.sizes import ENTERPRISE, FRAME_BYTES
 
 _LOADS = (30, 50, 70, 90)
 _LOAD = 70
-"""The load of the distributions; the text gives none."""
+"""Load of the distributions, an assumption."""
 _PERIOD_US = 100
 """Between two snapshots of the buffers (section 6.2.3)."""
 _DROPS = "bytes dropped per flow"

@@ -10,7 +10,7 @@ from typing import Any
 
 from hitless_papers import Context, Exhibit, Parts, Point, Row, Runs, exhibit
 from hitless_papers.afq import incast, one_link, prototype, schemes
-from hitless_papers.afq.counters import dropped
+from hitless_papers.afq.flows import dropped
 from hitless_papers.afq.open_settings import EXPERIMENT, Approximations, Incasts, Windows
 from hitless_papers.afq.prototype import Testbed
 from hitless_papers.afq.schemes import Scheme
@@ -28,7 +28,6 @@ class _Change:
     testbed: Testbed = prototype.AS_ASSUMED
 
     def scheme(self, scheme: Scheme) -> Scheme:
-        """The scheme with the change."""
         made = scheme
         if self.afq is not None and scheme.afq is not None:
             made = made.with_afq(**self.afq)
@@ -92,7 +91,7 @@ class _Changes(Exhibit):
 
 
 def _once() -> Iterator[tuple[_Change, Scheme]]:
-    """Each change with the schemes that it reaches."""
+    """Yield each change with the schemes that it changes."""
     done = set()
     for change in _CHANGES:
         for scheme in prototype.SCHEMES:
@@ -124,7 +123,7 @@ class _Timeout:
 
     @classmethod
     def all(cls) -> Iterator["_Timeout"]:
-        """From the least timeout of the simulations to five times that of figure 11."""
+        """Yield timeouts from the minimum of the simulations to five times figure 11's."""
         for senders in incast.SENDERS[-2:]:
             for scheme in (schemes.DROP_TAIL, schemes.DCTCP_MARKING, schemes.PAIR_AFQ, schemes.IDEAL):
                 for ms in (0.2, 0.5, 1.0, 2.0, 5.0):
@@ -166,6 +165,4 @@ _SHARING = (
 
 @exhibit("afq/causes", title="Why rows of figures 7, 8, 11, 12 and 16 differ: settings changed one by one")
 class Causes(Parts):
-    """All experiments."""
-
     parts = (_Changes, Incasts, Windows, Approximations)

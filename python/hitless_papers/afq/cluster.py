@@ -53,7 +53,6 @@ def topology() -> Mapping[str, Any]:
 
 
 def core_ports() -> list[str]:
-    """The ports between leaves and spines, both ways."""
     pairs = [(f"leaf{leaf}", f"spine{spine}") for leaf in range(LEAVES) for spine in range(SPINES)]
     return [name for leaf, spine in pairs for name in (f"{leaf}->{spine}", f"{spine}->{leaf}")]
 
@@ -76,15 +75,12 @@ class ClusterCase:
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         return f"{self.scheme.name} {self.load} %"
 
     def point(self, duration_ms: float, measure: Mapping[str, Any] | None = None, keep: Iterable[str] = ()) -> Point:
-        """Its run."""
         return Point(self.key, self.scenario(duration_ms, measure or {}), keep=(*TABLES, *keep))
 
     def scenario(self, duration_ms: float, measure: Mapping[str, Any]) -> Fields:
-        """The cluster under this load."""
         rate = flows_per_second(self.sizes, self.load / 100, duration_ms / 1e3)
         length, flows = f"{duration_ms} ms", [self.sizes.group(rate)]
         of = {"name": "cluster", "duration": length, "topology": topology(), "flows": flows, "measure": measure}
@@ -92,19 +88,19 @@ class ClusterCase:
 
 
 def duration_ms(context: Context, quick: int) -> int:
-    """Simulated time: 10 s in the paper."""
+    """Return the simulated time: 10 s in the paper."""
     return context.length("ms of traffic", full=10_000, normal=200, quick=quick)
 
 
 def utilization(run: Run) -> float:
-    """Share of the time in which the links between leaves and spines carried something."""
+    """Return the utilization of the links between leaves and spines."""
     links = run.table("links").filter(pl.col("link").str.contains("leaf") & pl.col("link").str.contains("spine"))
     on_wire = int(links["arrived_bytes"].sum()) + OVERHEAD_BYTES * int(links["frames_arrived"].sum())
     return float(on_wire * 8 / (run.summary["simulated_s"] * 2 * CORE_BPS))
 
 
 def idle_us(size_bytes: flows.Times, same_leaf: NDArray[np.bool_]) -> flows.Times:
-    """Completion times in the idle cluster."""
+    """Return completion times in the idle cluster."""
     delay_us = LINK_DELAY_NS / 1e3
     below = flows.idle_us(size_bytes, (HOST_GBPS, HOST_GBPS), 2 * delay_us)
     across = flows.idle_us(size_bytes, (HOST_GBPS, CORE_GBPS, CORE_GBPS, HOST_GBPS), 4 * delay_us)
@@ -113,7 +109,7 @@ def idle_us(size_bytes: flows.Times, same_leaf: NDArray[np.bool_]) -> flows.Time
 
 
 def completion(run: Run) -> pl.DataFrame:
-    """The flows that finished, as `flows.completion` has them."""
+    """Return the finished flows, like `flows.with_idle_us`."""
     leaf = [pl.col(end).str.slice(1).cast(pl.Int64) // HOSTS_PER_LEAF for end in ("source", "destination")]
     ends = run.table("flows").select("flow", same_leaf=leaf[0] == leaf[1])
     done = flows.delivered(run).join(ends, on="flow")

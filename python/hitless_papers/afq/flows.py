@@ -29,7 +29,7 @@ EVERY_SCHEME = "every scheme of them"
 
 
 def idle_us(size_bytes: Times, rates_gbps: Sequence[float], fixed_us: float) -> Times:
-    """Completion times in an idle network of flows that nothing holds back.
+    """Return the completion times of unhindered flows in an idle network.
 
     Their frames pass links of these rates one behind the other. The slowest link takes them all; on each other one the
     last of them, which is a full one or waits for one, is a frame's time later. ``fixed_us`` is what does not depend on
@@ -61,7 +61,6 @@ def begun_bytes(runs: Iterable[Run]) -> pl.Series:
 
 
 def with_idle_us(run: Run, rates_gbps: Sequence[float], fixed_us: float) -> pl.DataFrame:
-    """The flows that finished, and ``idle_us``."""
     done = delivered(run)
     size_bytes = done["bytes"].to_numpy().astype(np.float64)
     return done.with_columns(idle_us=pl.Series(idle_us(size_bytes, rates_gbps, fixed_us)))
@@ -99,18 +98,16 @@ class Compared:
         return (*finished, Share(EVERY_SCHEME, len(self.table), begun)) if len(finished) > 1 else tuple(finished)
 
     def only(self, *names: str) -> "Compared":
-        """The same flows under fewer schemes."""
         return Compared({name: self._tables[name] for name in names}, self._begun_bytes)
 
     def of_sizes(self, low: float, high: float) -> "Compared":
-        """Those above ``low`` bytes, up to ``high``."""
+        """Keep the flows above ``low`` bytes, up to ``high``."""
         within = (pl.col("bytes") > low) & (pl.col("bytes") <= high)
         begun = self._begun_bytes.filter((self._begun_bytes > low) & (self._begun_bytes <= high))
         return Compared({name: table.filter(within) for name, table in self._tables.items()}, begun)
 
     @property
     def short(self) -> "Compared":
-        """Those below 100 KB."""
         return self.of_sizes(0, SHORT_BYTES - 1)
 
     @property
@@ -122,3 +119,29 @@ class Compared:
 def compared(runs: Mapping[str, Run], completion: Callable[[Run], pl.DataFrame]) -> Compared:
     """The flows of runs that differ in their scheme only, by its name; ``completion`` is as `with_idle_us`."""
     return Compared({name: completion(run) for name, run in runs.items()}, begun_bytes(runs.values()))
+
+
+TABLES = ("flows", "messages", "mechanisms")
+"""What completion times and counters are read from."""
+AFTER_THE_END = "arrived after the end of the flow"
+"""Reason of drops at hosts that lose nothing."""
+
+
+def dropped(run: Run) -> int:
+    """Packets that a switch had no room for, or that AFQ found too many rounds ahead."""
+    return sum(count for reason, count in run.summary.drops.items() if reason != AFTER_THE_END)
+
+
+def dropped_per_flow(run: Run) -> float:
+    return dropped(run) / float(run.summary["flows.started"])
+
+
+def dropped_bytes_per_flow(run: Run) -> float:
+    """Bytes of frames that switches dropped, for each flow that started."""
+    at_switches = run.table("drops").filter(pl.col("switch") != "")
+    return int(at_switches["bytes"].sum()) / float(run.summary["flows.started"])
+
+
+def misestimated(run: Run) -> tuple[int, int]:
+    """Packets that the sketch put into a later queue than an exact account of bids would have; and all checked."""
+    return run.counter("packets in a later queue than they should be"), run.counter("packets whose bid was checked")

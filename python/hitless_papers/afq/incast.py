@@ -40,8 +40,6 @@ _SETTINGS = f"{schemes.TCP_NOTE}; first timeout after {schemes.FIRST_TIMEOUT_MS}
 
 @dataclass(frozen=True)
 class IncastCase:
-    """A scheme and a number of senders."""
-
     scheme: Scheme
     senders: int
     host_buffer: str = HOST_BUFFER
@@ -49,7 +47,6 @@ class IncastCase:
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         return f"{self.scheme.name} {self.senders} senders"
 
     def scenario(self, queries: int, client: str = "", measure: Mapping[str, Any] | None = None) -> Fields:
@@ -76,7 +73,7 @@ class IncastCase:
 
 
 def ideal_ms(senders: int) -> float:
-    """1.5 MB through the client's link, behind the first frame's way through the fabric.
+    """Return the time of 1.5 MB on the client's link, after the first frame's way through the fabric.
 
     Where a sender is at the client's own leaf the least is a few microseconds less.
     """
@@ -99,17 +96,14 @@ def completion_ms(run: Run) -> Numbers:
 
 
 def queries_begun(run: Run) -> int:
-    """Queries that were asked."""
     return run.table("messages")["query"].n_unique()
 
 
 def share(case: IncastCase, run: Run) -> Share:
-    """The queries of which all answers came."""
     return Share(case.scheme.name, len(completion_ms(run)), queries_begun(run), "queries")
 
 
 def cases() -> list[IncastCase]:
-    """All schemes with all numbers of senders."""
     return [IncastCase(scheme, senders) for scheme in COMPARED for senders in SENDERS]
 
 

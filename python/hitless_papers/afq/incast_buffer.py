@@ -9,7 +9,7 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.afq import schemes
 from hitless_papers.afq.buffers import packets_of_flows
-from hitless_papers.afq.counters import dropped
+from hitless_papers.afq.flows import dropped
 from hitless_papers.afq.incast import COMPARED, SENDERS, IncastCase, cases, queries_begun
 from hitless_papers.afq.sizes import FRAME_BYTES
 

@@ -38,7 +38,7 @@ def scenario(
     measure: Mapping[str, Any] | None = None,
     buffers: Buffers = _BUFFERS,
 ) -> Fields:
-    """``hosts`` senders, h0 onwards, one bottleneck, and one receiver."""
+    """Build ``hosts`` senders, h0 onwards, one bottleneck, and one receiver."""
     delay = f"{round(rtt_us * 1e3 / 6)} ns"
     topology = {
         "kind": "dumbbell",
@@ -117,7 +117,6 @@ class Figure14(Exhibit):
             yield Plot(f"Throughput, {scheme.name}", "time (s)", "goodput (Gb/s)", series)
 
     def _rates_gbps(self, run: Run) -> Numbers:
-        """Goodput of each flow in each sample."""
         columns = (2 * _FLOWS - 1) * _SAMPLES
         sample_s = self._step_ms / _SAMPLES / 1e3
         rates = np.zeros((_FLOWS, columns))
@@ -144,7 +143,7 @@ class Figure14(Exhibit):
                 yield within / within.sum(axis=0).mean() * (last - first + 1)
 
     def _deviation(self, run: Run) -> float:
-        """Percent, without the first sample of each interval."""
+        """Return percent, without the first sample of each interval."""
         apart = np.concatenate([(relative[:, 1:] - 1).ravel() for relative in self._relative(run)])
         return 100 * float(np.sqrt((apart**2).mean()))
 
@@ -191,7 +190,7 @@ _FAIRNESS = (
 
 @dataclass(frozen=True)
 class Sharing:
-    """So many on-off senders under a scheme."""
+    """On-off senders under a scheme."""
 
     scheme: Scheme
     flows: int
@@ -199,11 +198,10 @@ class Sharing:
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         return f"{self.scheme.name} {self.flows} flows, {self.buffers.per_port}"
 
     def scenario(self, duration_ms: int) -> Fields:
-        """Each from a host of its own, the first ones staggered over a round trip."""
+        """Build a host for each sender, with starts staggered over a round trip."""
         on_off = {
             "name": "on-off",
             "transport": "transport",
@@ -253,7 +251,7 @@ def _by_scheme(runs: Mapping[str, Run], flows: int) -> Iterator[Row]:
 
 
 def _judged_last(values: Mapping[str, float], judge: Shape) -> Iterator[Row]:
-    """Unfairness of AFQ by one of its settings: what the paper shows of all is judged in the last row."""
+    """Show unfairness of AFQ by one setting; the last row has the verdict about all."""
     for x, value in values.items():
         of = judge if x == [*values][-1] else Unjudged()
         yield Row("AFQ", f"{x}, {_DEFAULT_FLOWS} flows", UNFAIRNESS, "", value, judge=of, note=_SHARING)

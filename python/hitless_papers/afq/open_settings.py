@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Unjudged
-from hitless_papers.afq import cluster, counters, incast, ratios, schemes, utilization
+from hitless_papers.afq import cluster, flows, incast, load_sweep, ratios, schemes
 from hitless_papers.afq.flows import ALL_FLOWS, SHORT_FLOWS
 from hitless_papers.afq.sizes import ENTERPRISE, PARETO
 from hitless_papers.estimates import mean_in_run
@@ -38,13 +38,12 @@ class _Incast:
         return f"incast: {self.senders} senders, {self.name}"
 
     def rows(self, runs: Runs) -> Iterator[Row]:
-        """Completion, and where packets were dropped."""
         run, x = runs[self.key], f"{self.senders} senders, {self.name}"
         over = mean_in_run(incast.completion_ms(run)).scaled(1 / incast.ideal_ms(self.senders))
         of = (incast.share(self.case, run),)
         note = f"{int(run.table('flows')['timeouts'].sum()):,} timeouts"
         yield over.row("AFQ", x, "completion time over ideal", None, EXPERIMENT, note=note, completed=of)
-        ahead = counters.counter(run, "packets dropped too far ahead")
+        ahead = run.counter("packets dropped too far ahead")
         for reason, count in ((_FULL, run.summary.drops.get(_FULL, 0)), ("too far ahead", ahead)):
             value = count / incast.queries_begun(run)
             yield Row("AFQ", x, f"packets dropped for each query: {reason}", "", value, judge=EXPERIMENT)
@@ -72,7 +71,7 @@ class Incasts(Exhibit):
     def points(self, context: Context) -> Iterable[Point]:
         queries = context.length("queries for each point", full=200, normal=20, quick=5)
         for one in _incasts():
-            yield Point(one.key, one.case.scenario(queries), keep=counters.TABLES)
+            yield Point(one.key, one.case.scenario(queries), keep=flows.TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for one in _incasts():
@@ -80,7 +79,7 @@ class Incasts(Exhibit):
 
 
 class Windows(Exhibit):
-    """What DCTCP's initial window makes of figure 8."""
+    """DCTCP's initial window in figure 8."""
 
     def points(self, context: Context) -> Iterable[Point]:
         for scheme in _COMPARED:
@@ -110,11 +109,11 @@ _APPROXIMATIONS = (
 
 
 class Approximations(Exhibit):
-    """AFQ beside Ideal-FQ where the core links are used to 90 %, with more cells and with shorter rounds."""
+    """AFQ over Ideal-FQ at 90 % use of the core links, with more cells and with shorter rounds."""
 
     def points(self, context: Context) -> Iterable[Point]:
         for case in self._cases():
-            yield Point(f"approximations: {case.key}", case.scenario(utilization.MS, {}), keep=cluster.TABLES)
+            yield Point(f"approximations: {case.key}", case.scenario(load_sweep.USED_MS, {}), keep=cluster.TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         cases = self._cases()
@@ -127,4 +126,4 @@ class Approximations(Exhibit):
 
     @staticmethod
     def _cases() -> list[cluster.ClusterCase]:
-        return [cluster.ClusterCase(ENTERPRISE, utilization.OFFERED[_USED], scheme) for scheme in _APPROXIMATIONS]
+        return [cluster.ClusterCase(ENTERPRISE, load_sweep.OFFERED[_USED], scheme) for scheme in _APPROXIMATIONS]

@@ -21,8 +21,7 @@ from hitless_papers import (
 )
 from hitless_papers.afq import cluster, ratios, schemes
 from hitless_papers.afq.cluster import ClusterCase
-from hitless_papers.afq.counters import misestimated
-from hitless_papers.afq.flows import ALL_FLOWS, Compared
+from hitless_papers.afq.flows import ALL_FLOWS, Compared, misestimated
 from hitless_papers.afq.load_sweep import TOLERANCE
 from hitless_papers.afq.schemes import Scheme
 from hitless_papers.afq.sizes import ENTERPRISE
@@ -140,7 +139,7 @@ def _host_rows(compared: Compared, note: str) -> Iterator[Row]:
 
 
 def _misestimated(runs: Runs, sketch: tuple[int, int]) -> tuple[int, int]:
-    """Packets in a later queue than their bid asks for, and all whose bid was checked."""
+    """Count the packets in a later queue than their bid asks for, and all checked packets."""
     return misestimated(runs[ClusterCase(ENTERPRISE, _LOAD, _sketch(*sketch)).key])
 
 

@@ -32,6 +32,7 @@ from hitless_papers.afq.load_sweep import buckets, by_bucket
 from hitless_papers.afq.schemes import Buffers, Scheme
 from hitless_papers.afq.sizes import ENTERPRISE, FRAME_BYTES, OVERHEAD_BYTES
 from hitless_papers.estimates import curve
+from hitless_papers.scenarios import graph
 
 _GBPS = 10
 _CLIENTS = 4
@@ -66,7 +67,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Testbed:
-    """What the paper leaves open, or that it has otherwise."""
+    """Settings that the paper leaves open, or that differ from it."""
 
     buffer: str = BUFFERS.per_port
     connections: int | None = None
@@ -77,25 +78,19 @@ AS_ASSUMED = Testbed()
 
 
 def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = AS_ASSUMED) -> Fields:
-    """The testbed at a load in percent."""
     buffers = replace(BUFFERS, per_port=testbed.buffer)
     shared = {"connections": testbed.connections} if testbed.connections else {}
     data, _ = ENTERPRISE.wire_bytes(_GBPS * 1e9, duration_ms / 1e3)
     per_second = load / 100 * _CLIENTS * _GBPS * 1e9 / (8 * data)
     servers = [f"s{number}" for number in range(_CLIENTS)]
     clients = [f"c{number}" for number in range(_CLIENTS)]
-    link = {"rate": f"{_GBPS} Gbps", "delay": f"{_LINK_NS} ns"}
+    hosts = [*servers, *clients]
     kernel = {"send": f"{_HOST_PASS_US} us", "receive": f"{_HOST_PASS_US} us"}
     made = scheme.scenario(
         buffers,
         name="prototype",
         duration=f"{duration_ms} ms",
-        topology={
-            "kind": "graph",
-            "hosts": [*servers, *clients],
-            "switches": ["afq"],
-            "links": [{"ends": [host, "afq"], **link} for host in (*servers, *clients)],
-        },
+        topology=graph(hosts, ["afq"], [(host, "afq", _GBPS) for host in hosts], f"{_LINK_NS} ns"),
         host={"kernel": kernel, "timer_tick": "1 ms"},
         flows=[ENTERPRISE.group(per_second, sources=servers, destinations=clients, **shared)],
     )
@@ -108,7 +103,7 @@ def _completion(run: Run) -> pl.DataFrame:
 
 @exhibit("afq/fig7", title="Completion times through one switch, enterprise workload")
 class Figure7(Exhibit):
-    """Four schemes at rising load, and packet pair with Ideal-FQ beside them."""
+    """Four schemes at rising load, and packet pair with Ideal-FQ."""
 
     def points(self, context: Context) -> Iterable[Point]:
         self._loads = (40, 60, 80) if context.effort == "quick" else (20, 30, 40, 50, 60, 70, 80)
@@ -182,7 +177,7 @@ def _values(load: int, group: Compared) -> Iterator[Row]:
 
 
 def _utilization(run: Run) -> float:
-    """Share of the time in which the switch's links to the clients carried something."""
+    """Return the utilization of the switch's links to the clients."""
     links = run.table("links").filter(pl.col("link").str.starts_with("afq->c"))
     on_wire = int(links["arrived_bytes"].sum()) + OVERHEAD_BYTES * int(links["frames_arrived"].sum())
     return float(on_wire * 8 / (run.summary["simulated_s"] * _CLIENTS * _GBPS * 1e9))

@@ -49,7 +49,7 @@ def normalized_percentile(compared: Compared, scheme: str) -> Estimate:
 def _of_flows(
     compared: Compared, shares: tuple[Share, ...], statistic: Callable[..., tuple[float, Certainty]], *of: str
 ) -> Estimate:
-    """A statistic of the flows that finished under every scheme; of none there is none."""
+    """Return a statistic of the flows that finished under every scheme; None without any."""
     if compared.table.is_empty():
         return Estimate(None, None, compared.shares)
     value, certainty = statistic(compared.table, *of)
@@ -57,13 +57,13 @@ def _of_flows(
 
 
 def _of(compared: Compared, scheme: str) -> tuple[Share, ...]:
-    """The scheme's share, and that of all schemes together."""
+    """Return the scheme's share, and that of all schemes together."""
     *each, every = compared.shares
     return (*(share for share in each if share.series == scheme), every) if each else (every,)
 
 
 def mean_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Certainty]:
-    """The mean of column ``above`` over that of ``below``, of the same flows."""
+    """Return the ratio of the means of two columns, over the same flows."""
     sums = np.stack([_by_slice(flows, above), _by_slice(flows, below)])
     value = float(sums[0].sum() / sums[1].sum())
     why = _why_not(flows, above, below)
@@ -78,21 +78,21 @@ def mean_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Cert
 
 
 def _why_not(flows: pl.DataFrame, *columns: str) -> str:
-    """Why these flows give no interval: they repeat themselves, or began in too few slices."""
+    """Return the reason for no interval: the flows repeat themselves, or began in too few slices."""
     held = np.unique(_slice_numbers(flows)).size
     few = f"flows began in {held} of {_SLICES} slices of time" if held < BATCHES_MIN else ""
     return few or next(filter(None, (repeats(flows[column].to_numpy()) for column in columns)), "")
 
 
 def _tail_slowdown(flows: pl.DataFrame, scheme: str) -> tuple[float, Certainty]:
-    """The tail of a scheme's completion times over the mean of those of an idle network."""
+    """Return the tail of a scheme's completion times over the mean in an idle network."""
     sample = flows.sort("started_ps")[scheme].to_numpy()
     idle = float(flows["idle_us"].mean())  # type: ignore[arg-type]
     return percentile(sample, _TAIL) / idle, percentile_in_order(sample, _TAIL).scaled(1 / idle)
 
 
 def _tail_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Certainty]:
-    """The tail of column ``above`` over that of ``below``, resampled by slices of time."""
+    """Return the ratio of the tails of two columns, resampled by slices of time."""
     value = percentile(flows[above].to_numpy(), _TAIL) / percentile(flows[below].to_numpy(), _TAIL)
     why = too_few_beyond(len(flows), _TAIL) or _why_not(flows, above, below)
     if why:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hitless.checking import Fields
 from hitless_papers import Context, Exhibit, Factor, Row, Runs, Unjudged, exhibit
+from hitless_papers.scenarios import graph
 from hitless_papers.statement_of_resources import TABLES_TOO, Statement, statement
 
 _BLOCKS = "SRAM (blocks of 16 KiB)"
@@ -22,11 +23,10 @@ _SIMULATED_PORTS = 36
 def scenario(rows: int, columns: int, hosts: int = 2) -> Fields:
     """One switch with a port for each host; with two hosts AFQ runs at one port, otherwise at all."""
     names = [f"h{number}" for number in range(hosts)]
-    links = [{"ends": [name, "leaf"], "rate": "10 Gbps", "delay": "50 ns"} for name in names]
     ports: dict[str, Any] = {"ports": ["leaf->h1"]} if hosts == 2 else {}
     return {
         "name": "afq-resources",
-        "topology": {"kind": "graph", "hosts": names, "switches": ["leaf"], "links": links},
+        "topology": graph(names, ["leaf"], [(name, "leaf", 10) for name in names]),
         "switch": {"preset": "tofino-like"},
         "mechanism": [{"kind": "afq", "queues": 32, "sketch": {"rows": rows, "columns": columns}, **ports}],
     }
@@ -34,7 +34,7 @@ def scenario(rows: int, columns: int, hosts: int = 2) -> Fields:
 
 @exhibit("afq/tab1", title="What AFQ takes of a switch")
 class Table1(Exhibit):
-    """Stages and memory of the sketch, beside the compiler's additional ones."""
+    """Stages and memory of the sketch, compared with the compiler's additional ones."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         stated = {name: statement(scenario(*sketch), "leaf", "afq") for name, sketch in _SKETCHES.items()}

@@ -17,8 +17,7 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Unjudged, at_most, exhibit
 from hitless_papers.afq import cluster, ratios, schemes
 from hitless_papers.afq.cluster import ClusterCase
-from hitless_papers.afq.counters import dropped_per_flow
-from hitless_papers.afq.flows import SHORT_FLOWS, Compared
+from hitless_papers.afq.flows import SHORT_FLOWS, Compared, dropped_per_flow
 from hitless_papers.afq.schemes import Scheme
 from hitless_papers.afq.sizes import ENTERPRISE
 from hitless_papers.estimates import curve
@@ -97,7 +96,7 @@ def _same_schedule(of: Mapping[str, Run]) -> Row:
 
 
 def differing_flows(first: Run, second: Run) -> tuple[int, int]:
-    """Complete messages whose delivery or acknowledgement differs, or that one of the runs lacks; and all of them."""
+    """Count the messages with another delivery or acknowledgement, or in one run only; and all messages."""
     columns = ["flow", "number", "started_ps", "delivered_ps", "acknowledged_ps"]
     tables = [run.completed_messages().select(columns) for run in (first, second)]
     same = len(tables[0].join(tables[1], on=columns, how="inner"))

@@ -72,11 +72,10 @@ class Scheme:
     """Do drop-tail queues mark, with DCTCP's thresholds?"""
 
     def with_afq(self, **changes: Any) -> "Scheme":
-        """The same with other parameters of AFQ."""
         return replace(self, afq={**(self.afq or AFQ), **changes})
 
     def switch(self, buffers: "Buffers") -> Mapping[str, Any]:
-        """``[switch]``: an output-queued switch with these buffers."""
+        """Build an output-queued switch with these buffers."""
         made: dict[str, Any] = {
             "preset": "ideal",
             "phy_latency": "0 s",
@@ -93,7 +92,7 @@ class Scheme:
         return made
 
     def scenario(self, buffers: "Buffers", **others: Any) -> Fields:
-        """What hosts and switches do, AFQ on every port or none, and the ``others`` of a scenario's tables."""
+        """Build hosts and switches, AFQ on every port or none, and the ``others`` of a scenario's tables."""
         made = {**others, "switch": self.switch(buffers), "transport": [{"name": "transport", **self.transport}]}
         return made if self.afq is None else {**made, "mechanism": [{"kind": "afq", **self.afq}]}
 

@@ -25,14 +25,12 @@ OVERHEAD_BYTES = 20
 FRAME_BYTES = MSS_BYTES + HEADER_BYTES
 PAYLOAD_SHARE = MSS_BYTES / (FRAME_BYTES + OVERHEAD_BYTES)
 SHORT_BYTES = 100_000
-"""What the paper calls a short flow is below this."""
+"""Limit of the paper's short flows."""
 
 _QUANTILES = 200_000
 
 
 class Sizes(ABC):
-    """A distribution of flow sizes."""
-
     name: str
     scenario: Mapping[str, Any]
     """As ``sizes`` of a group of flows."""
@@ -80,7 +78,6 @@ class Pareto(Sizes):
         return {"kind": "pareto", "shape": self.shape, "mean": f"{self.mean_bytes:.0f} B", "largest": "1000 GB"}
 
     def quantiles(self, shares: Numbers) -> Numbers:
-        """By inversion."""
         smallest = self.mean_bytes * (self.shape - 1) / self.shape
         return smallest * (1 - shares) ** (-1 / self.shape)
 
@@ -94,11 +91,10 @@ class Table(Sizes):
 
     @property
     def scenario(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The table."""
         return {"kind": "cdf", "table": self.table}
 
     def quantiles(self, shares: Numbers) -> Numbers:
-        """Linear between the points of the table."""
+        """Interpolate between the points of the table."""
         size_bytes, up_to = _points(self.table)
         return np.interp(shares, up_to, size_bytes)
 

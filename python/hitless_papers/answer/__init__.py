@@ -1,5 +1,5 @@
-"""What a campaign found, on one screen: for the terminal and for the report's first page alike.
+"""Findings of a campaign on one screen, for the terminal and the report's first page.
 
-- ``chosen``: which rows say what a mechanism buys, from ``chosen.toml``; README's table has the same rows
-- ``gains``: these rows as they came out; ``verdicts``: how far from the papers; ``screen``: everything together
+- ``chosen``: the rows that show a mechanism's gain, from ``chosen.toml``; README's table has the same rows
+- ``gains``: the results of these rows; ``verdicts``: distance from the papers; ``screen``: the whole screen
 """

@@ -17,7 +17,7 @@ class Line:
     """One quantity, without the mechanism and with it."""
 
     words: str
-    """What is compared, under which conditions."""
+    """The quantity and its conditions."""
     exhibit: str
     ratio: Key | None = None
     """The row that has the gain and its verdict; without one, the two values are divided here."""
@@ -30,7 +30,7 @@ class Line:
 
     @property
     def rows(self) -> list[tuple[str, Key]]:
-        """The rows whose verdicts count, with words of their own: the gain, or else both values."""
+        """The rows with the verdicts, each with its words: the gain, or else both values."""
         if self.ratio is not None:
             return [(f"{self.words}: how many times better", self.ratio)]
         named = [(self.words, self.protected), (f"{self.words}, without it", self.bare)]
@@ -48,7 +48,7 @@ class Mechanism:
 
 @cache
 def mechanisms(path: Path = FILE) -> tuple[Mechanism, ...]:
-    """All of them, in the order in which they are shown."""
+    """Return all of them in display order."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     return tuple(
         Mechanism(one["name"], one["trouble"], tuple(_line(line) for line in one["line"]))

@@ -36,7 +36,7 @@ class Gains:
 
 
 def gains(mechanisms: Sequence[Mechanism], results: Sequence[ExhibitResult]) -> list[Gains]:
-    """Those mechanisms of which something was measured, with the lines that were."""
+    """Return the measured mechanisms, with their measured lines."""
     rows = {result.id: {(row.series, row.x, row.metric): row for row in result.rows} for result in results}
     made = []
     for mechanism in mechanisms:
@@ -107,7 +107,7 @@ def _as_times(ratio: float | None) -> str:
 
 
 def _with_unit(value: float | None, unit: str) -> str:
-    """Three digits and the unit, where it is one: a count has none. Percent and shares stand close."""
+    """Return three digits and the unit, if there is one."""
     text = _three(value)
     return f"{text} {unit}" if value is not None and unit in _SHOWN_UNITS else text
 

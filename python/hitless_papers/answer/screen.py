@@ -12,7 +12,7 @@ from hitless_papers.model import Row
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One of the largest disagreements, as text."""
+    """One large disagreement, as text."""
 
     exhibit: str
     what: str
@@ -23,7 +23,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a campaign found."""
+    """Findings of a campaign."""
 
     gains: Sequence[gains.Gains]
     tallies: Sequence[verdicts.Tally]
@@ -33,13 +33,13 @@ class Screen:
     reasons: Sequence[tuple[str, int]]
     """Why rows are not judged, the commonest first."""
     shortened: Sequence[str]
-    """What was made shorter than in the papers, an exhibit each."""
+    """Shortened runs, an exhibit each."""
     exhibits: int
     runs: int
 
 
 def first_screen(results: Sequence[ExhibitResult]) -> Screen:
-    """The screen of these results; what has no rows is not on it."""
+    """Return the screen of these results, without exhibits that have no rows."""
     present = [result for result in results if result.rows]
     return Screen(
         gains.gains(chosen.mechanisms(), present),

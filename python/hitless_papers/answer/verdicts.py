@@ -53,7 +53,7 @@ def total(tallies: Sequence[Tally]) -> Tally:
 
 
 def disagreements(results: Iterable[ExhibitResult]) -> list[tuple[float, str, Row]]:
-    """The row of each exhibit that differs most, its `distance` and the exhibit before it, the furthest first.
+    """Return each exhibit's row with the largest `distance` from the paper, with distance and exhibit, largest first.
 
     Statements have no distance and are left out.
     """
@@ -96,6 +96,6 @@ def _outcome(row: Row) -> str:
 
 
 def _reason(text: str) -> str:
-    """The reason up to the first colon, shortened; what a threshold was is no part of it."""
+    """Shorten a reason to the part before its first colon, without thresholds."""
     plain = re.sub(r"both sides of \S+", "both sides of the threshold", text.partition(":")[0])
     return textwrap.shorten(plain, _REASON, placeholder=" \N{HORIZONTAL ELLIPSIS}")

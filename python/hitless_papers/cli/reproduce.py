@@ -1,4 +1,4 @@
-"""`hitless reproduce`: exhibits of papers, measured beside the papers' numbers."""
+"""`hitless reproduce`: exhibits of papers, compared with the papers' numbers."""
 
 from collections.abc import Mapping, Sequence
 

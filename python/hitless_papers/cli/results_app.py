@@ -1,4 +1,4 @@
-"""`hitless results`: what the exhibits showed, kept in a checkout, and the tables of its pages."""
+"""`hitless results`: results of the exhibits, kept in a checkout, and the tables of its pages."""
 
 from pathlib import Path
 from typing import Annotated

@@ -35,7 +35,7 @@ def print_screen(screen: Screen, report: Path) -> None:
 
 
 def print_tallies(screen: Screen) -> None:
-    """How many rows agree with the papers, and why the others have no verdict."""
+    """Print how many rows agree with the papers, and why others have no verdict."""
     judged = screen.tallies[-1].judged
     _print_heading("Against the papers", f"{judged:,} value{'' if judged == 1 else 's'} judged")
     if judged == 0:
@@ -90,7 +90,7 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 
 
 def _print_heading(title: str, beside: str = "") -> None:
-    """A heading; what stands beside it goes below it where it has no room."""
+    """Print a heading, with a remark on its line or below it."""
     gap = "   " if len(title) + 3 + len(beside) <= stdout.width else "\n  "
     stdout.print(Text(title, style="bold").append(f"{gap}{beside}" if beside else "", style="dim"), soft_wrap=True)
 

@@ -18,7 +18,7 @@ from hitless_papers.model import Effort, Row
 from hitless_papers.registry import PAPERS, Entry, entries
 
 _WIDE = 110
-"""Columns of a terminal from which on an interval has room beside its value."""
+"""Minimum columns of a terminal for an interval next to its value."""
 _NARROW = 96
 """Columns below which scheme, setting and metric share a column."""
 
@@ -64,7 +64,7 @@ def _print_wide(result: ExhibitResult, *, has_paper: bool) -> None:
 
 
 def _cells(row: Row, beside: str, *, has_paper: bool) -> list[Text]:
-    """The cells of a row; ``beside`` stands between a value and its interval."""
+    """Return the cells of a row; ``beside`` separates a value from its interval."""
     cells = [Text(row.series), Text(row.x), Text(_metric(row))]
     measured = Text(f"{format_number(row.measured)}{beside}{format_interval(row.interval)}".strip())
     if not has_paper:

@@ -80,7 +80,7 @@ class Future(Sweep):
 
 
 def _gain(measured: Measured, case: FabricCase) -> Row:
-    """What lying is worth: FCT of the honest half of the background over that of liars, whose sizes are alike."""
+    """Return the gain of lying: FCT of honest background flows over FCT of liars with the same sizes."""
     run = measured.runs[case.key]
     honest, liars = (outcomes.flows(run, group) for group in (BACKGROUND, LIARS))
     value = statistics.ratio(*map(statistics.whole_mean, (honest, liars)))

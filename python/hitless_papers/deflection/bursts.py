@@ -1,4 +1,4 @@
-"""Figure 5c: bursts of UDP packets of high priority, and how many of them arrive."""
+"""Figure 5, and its part 5c: bursts of UDP packets of high priority, and how many of them arrive."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +9,9 @@ import polars as pl
 from hitless.analysis import REPLICAS_MIN
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exact, Gain, Point, Replicated, Row, Runs
+from hitless_papers import Context, Exact, Gain, Parts, Point, Replicated, Row, Runs, exhibit
 from hitless_papers.deflection import testbed
-from hitless_papers.deflection.response_times import RUNS
+from hitless_papers.deflection.response_times import RUNS, ResponseTimes
 from hitless_papers.deflection.testbed import Scheme
 from hitless_papers.estimates import mean_of
 from hitless_papers.judge import Judge
@@ -60,9 +60,9 @@ def scenario(scheme: Scheme, load: int, period_ms: float) -> Mapping[str, Any]:
 
 
 def delivered_percent(run: Run, group: str = testbed.HIGH) -> float:
-    """Packets of a group that the network did not lose, of those sent; not a number if there were none.
+    """Return the share of sent packets of a group that the network did not lose; NaN if none were sent.
 
-    Not those that the transport was given: it does not wait for what is in a queue of 12 MB when the last is sent.
+    It counts losses, not arrivals: the transport ends with its last packet, when 12 MB can be in a queue.
     """
     flows = run.table("flows").filter(pl.col("group") == group)
     sent = int(flows["packets_sent"].sum())
@@ -74,8 +74,6 @@ _NO_GAIN = 0.05
 
 
 class Bursts(Replicated):
-    """Its runs and rows."""
-
     _RATIOS: ClassVar[Sequence[tuple[Sequence[Scheme], Scheme, int, float, Judge]]] = (
         (testbed.PREEMPTIVE, testbed.DROP_TAIL, 90, 1.23, Gain(better="higher")),
         (testbed.PREEMPTIVE, testbed.SIMPLE, 90, 1.24, Gain(better="higher")),
@@ -123,3 +121,8 @@ class Bursts(Replicated):
 
     def _delivered(self, runs: Runs, scheme: Scheme, load: int, group: str = testbed.HIGH) -> list[float]:
         return [delivered_percent(run, group) for run in self.each(runs, f"bursts {scheme.name} {load}")]
+
+
+@exhibit("pd/fig5", title="Testbed: response times beside bulk flows, and UDP bursts that arrive")
+class Figure5(Parts):
+    parts = (ResponseTimes, Bursts)

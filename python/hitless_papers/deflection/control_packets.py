@@ -1,14 +1,14 @@
 """Figure 16 and the text of section 6: how often control packets go round, and what that costs."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import polars as pl
 
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exact, Exhibit, Factor, Gain, Point, Range, Row, Runs, Unjudged, exhibit
+from hitless_papers import Context, Exact, Exhibit, Factor, Gain, Point, Range, Row, Runs, Unjudged, exhibit, scenarios
 from hitless_papers.deflection import testbed
 
 NUMBERS = (8, 16, 32, 64, 128, 256, 512)
@@ -33,38 +33,23 @@ _SERVERS = ("server1", "server2", "server3", "server4")
 _SWITCH, _OTHER = "switch1", "switch2"
 
 
-def scenario(packets: int, recirculation_ports: int, length_us: float) -> Mapping[str, Any]:
-    """Four servers that send to each other through one switch, on which so many control packets go round."""
+def scenario(packets: int, recirculation_ports: int, length_us: float) -> Fields:
+    """Build four servers that send to each other through one switch with this number of control packets."""
     occupancy = {"kind": "control-packets", "packets": packets}
     mechanism = {"kind": "simple-deflection", "ports": [_SWITCH], "occupancy": occupancy}
     rate_gbps = LOAD_GBPS / len(_SERVERS)
-    return {
-        "name": "control-packets",
-        "duration": f"{WARMUP_US + length_us:g} us",
-        "topology": _topology(),
-        "switch": {
-            "preset": "tofino-like",
-            "buffer": {"kind": "static", "per_port": f"{testbed.QUEUE_BYTES} B"},
-            "recirculation_ports": recirculation_ports,
-        },
-        "transport": [{"name": "udp", "kind": "udp", "rate": f"{rate_gbps:g} Gbps"}],
-        "flows": [
-            {
-                "name": "load",
-                "transport": "udp",
-                "kind": "constant-rate",
-                "sources": list(_SERVERS),
-                "destinations": [*_SERVERS[1:], _SERVERS[0]],
-            }
-        ],
-        **({"mechanism": [mechanism]} if packets else {}),
-    }
-
-
-def _topology() -> Mapping[str, Any]:
-    links = [{"ends": [server, _SWITCH], "rate": "40 Gbps", "delay": "50 ns"} for server in _SERVERS]
-    links.append({"ends": [_SWITCH, _OTHER], "rate": "100 Gbps", "delay": "50 ns"})
-    return {"kind": "graph", "hosts": list(_SERVERS), "switches": [_SWITCH, _OTHER], "links": links}
+    ends = {"sources": list(_SERVERS), "destinations": [*_SERVERS[1:], _SERVERS[0]]}
+    links = [*((server, _SWITCH, 40) for server in _SERVERS), (_SWITCH, _OTHER, 100)]
+    switch = {"preset": "tofino-like", "buffer": {"kind": "static", "per_port": f"{testbed.QUEUE_BYTES} B"}}
+    return scenarios.scenario(
+        "control-packets",
+        scenarios.graph(_SERVERS, [_SWITCH, _OTHER], links),
+        [{"name": "load", "transport": "udp", "kind": "constant-rate", **ends}],
+        {"udp": {"kind": "udp", "rate": f"{rate_gbps:g} Gbps"}},
+        duration=f"{WARMUP_US + length_us:g} us",
+        switch={**switch, "recirculation_ports": recirculation_ports},
+        mechanism=[mechanism] if packets else [],
+    )
 
 
 def gaps_us(run: Run) -> tuple[float, float]:
@@ -76,7 +61,6 @@ def gaps_us(run: Run) -> tuple[float, float]:
 
 
 def delivered_gbps(run: Run) -> float:
-    """Payload that arrived."""
     return float(run.table("flows")["delivered_bytes"].sum()) * 8 / 1e9 / float(run.summary["simulated_s"])
 
 
@@ -113,7 +97,7 @@ class Figure16(Exhibit):
 
 
 def _judged(runs: Runs, ports: int) -> Iterator[Row]:
-    """The paper's three numbers. How many ports it had is not known: one is what a switch here has by itself."""
+    """Judge the paper's three numbers with one recirculation port, the default here; the paper gives no number."""
     means = {packets: gaps_us(runs[_key(packets, ports)])[0] for packets in NUMBERS}
     judge = Factor() if ports == 1 else _MORE_PORTS
     few, many = 64, 512
@@ -133,7 +117,7 @@ def _judged(runs: Runs, ports: int) -> Iterator[Row]:
 
 
 def _arithmetic(packets: int, ports: int) -> str:
-    """What the ports need for a round."""
+    """Say how long the ports need for a round."""
     needed_us = packets * (_BYTES + 20) * 8 / 100e3 / ports
     round_us = f"{needed_us:.2f} us at 100 Gbps"
     return f"{packets} packets of {_BYTES} B with preamble and gap take {round_us} on {_name(ports)}"

@@ -30,21 +30,17 @@ class Sample:
 
     @property
     def size(self) -> float:
-        """How many there are."""
         return float(self.counts.sum())
 
     @property
     def mean(self) -> float:
-        """Their mean."""
         return float(np.average(self.values, weights=self.counts))
 
     @property
     def least(self) -> float:
-        """The smallest."""
         return float(self.values.min())
 
     def mean_of(self, function: Callable[[Numbers], Numbers]) -> float:
-        """The mean of a function of them."""
         return float(np.average(function(self.values), weights=self.counts))
 
 
@@ -55,7 +51,6 @@ def sum_square_error(sample: Sample, density: Density, bins: int = BINS) -> floa
 
 
 def uniform(sample: Sample) -> Density:
-    """From the smallest to the largest."""
     height = 1.0 / (float(sample.values.max()) - sample.least)
     return lambda x: np.full_like(x, height)
 

@@ -28,7 +28,7 @@ def _size(scheme: Scheme, kilobytes: int) -> FabricCase:
 
 @exhibit("pd/fig9", title="Scale of an incast, and size of its answers")
 class Figure9(Sweep):
-    """4,000 queries a second beside 50 % of background, DCTCP: 40 KB from so many servers, or so much from 100."""
+    """4,000 queries a second and 50 % of background, DCTCP: 40 KB from several servers, or several sizes from 100."""
 
     quick_ms = 20
     axis = "answers to a query, or KB of each"

@@ -18,7 +18,7 @@ TRANSPORTS: Sequence[TransportName] = ("Reno", "DCTCP", "Swift", "Bolt")
 
 
 def at(scheme: Scheme, load: int, transport: TransportName = "DCTCP", preset: Preset = PAPER) -> FabricCase:
-    """A scheme at 10/40G beside 50 % of background; where preset "fair" changes nothing, it is the run of "paper"."""
+    """A scheme at 10/40G with 50 % of background; if preset "fair" changes nothing, the run of "paper"."""
     changed = preset if under(scheme, preset) != scheme else PAPER
     return FabricCase(scheme, Incast(QUERIES_PER_SECOND[load]), transport=transport, preset=changed)
 
@@ -173,7 +173,7 @@ def _table_row(measured: Measured, case: FabricCase, paper_ms: float) -> Row:
 
 
 def _order(measured: Measured, ran: Mapping[str, FabricCase]) -> Row:
-    """The pairs of schemes of one load of which one is twice the other in the paper: how many have its order here."""
+    """Count the pairs in the paper's order, among pairs of schemes at one load with a factor of two in the paper."""
     agree, pairs, loads = 0, 0, []
     for index, load in enumerate(QUERIES_PER_SECOND):
         cases = [case for case in (at(scheme, load) for scheme in _TABLE_1_SCHEMES) if case.key in ran]
@@ -194,7 +194,7 @@ def _order(measured: Measured, ran: Mapping[str, FabricCase]) -> Row:
 
 
 LOW, HIGH = 10, 70
-"""Percent of queries beside 25 % of background, in figure 1."""
+"""Percent of queries in figure 1, with 25 % of background."""
 
 
 def _figure_1(scheme: Scheme, percent: int, fabric: Fabric = LEAF_SPINE) -> FabricCase:

@@ -15,7 +15,7 @@ from hitless_papers.model import Share
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a run has many of, each with the time that it took."""
+    """Queries or flows of a run, with their durations."""
 
     name: str
     """In the plural, for people."""
@@ -55,7 +55,7 @@ class Counted:
     unit: str
     count: Callable[[Run], float | None]
     sample: Sample | None = None
-    """What it is a number of, where it sees complete ones only."""
+    """Its sample, if it counts complete ones only."""
 
     @property
     def counts_unfinished(self) -> bool:
@@ -69,7 +69,7 @@ Metric: TypeAlias = Timed | Counted
 OF_QUERIES = Sample("queries", lambda run, case: outcomes.queries(run, case.incast.fan_in))
 OF_ANSWERS = Sample("answers", lambda run, _: outcomes.flows(run, QUERIES))
 OF_BACKGROUND = Sample("background flows", lambda run, _: outcomes.flows(run))
-OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.elephants(run))
+OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.requested(run, least_bytes=outcomes.ELEPHANT_BYTES))
 
 
 MEAN_QCT = Timed("mean QCT", OF_QUERIES, statistics.mean)
@@ -100,7 +100,6 @@ class Measured:
     _samples: dict[tuple[str, Sample], Durations] = field(default_factory=dict, init=False)
 
     def sample(self, metric: Timed, case: FabricCase) -> Durations:
-        """What a metric is a statistic of."""
         return self._sample(metric.sample, case)
 
     def _sample(self, taken: Sample, case: FabricCase) -> Durations:
@@ -110,7 +109,6 @@ class Measured:
         return self._samples[key]
 
     def value(self, metric: Metric, case: FabricCase) -> float | None:
-        """A metric of a run, in its unit."""
         if isinstance(metric, Counted):
             return metric.count(self.runs[case.key])
         found = metric.statistic(self.sample(metric, case))
@@ -136,12 +134,12 @@ class Measured:
         return Share(name, int(is_complete.sum()), is_complete.size, sample.name)
 
     def reaches(self, metric: Timed, case: FabricCase) -> bool:
-        """Is a statistic with unfinished queries counted more than a lower bound, as far as the estimate comes down?"""
+        """Is a statistic with unfinished queries counted more than a lower bound?"""
         left = self.sample(metric, case).unfinished_share
         return left < (_LEFT_OF_MEAN if metric.statistic is statistics.whole_mean else 0.01)
 
     def ratio(self, metric: Metric, above: FabricCase, below: FabricCase) -> Estimate:
-        """A metric of a run over that of another one, with its interval, of those that have one."""
+        """Return the ratio of a metric between two runs, with its interval if it has one."""
         value = statistics.ratio(self.value(metric, above), self.value(metric, below))
         completed = self.completed(metric, above, below)
         if isinstance(metric, Counted):

@@ -16,14 +16,13 @@ _ANSWERS_BITS = 100 * 40_000 * 8
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """A network, and its background and queries in percent."""
+    """Background and queries on a network, in percent."""
 
     fabric: Fabric
     background: int
     queries: int
 
     def case(self, scheme: Scheme, transport: TransportName = "DCTCP") -> FabricCase:
-        """A scheme under it."""
         incast = Incast(self.queries / 100 * self.fabric.core_bps / _ANSWERS_BITS)
         label = f"{self.background}+{self.queries}"
         return FabricCase(scheme, incast, self.fabric, transport, self.background, label=label)
@@ -85,7 +84,7 @@ WEB_SEARCH = "websearch_dctcp_pias"
 
 
 def web_search(case: FabricCase) -> FabricCase:
-    """The same run beside flows of web search, of which the largest have 29 MB."""
+    """The same run with web search as background, with flows of up to 29 MB."""
     return replace(case, sizes=WEB_SEARCH, label=f"{case.label} web search".strip())
 
 
@@ -125,7 +124,7 @@ nearest."""
 
 @exhibit("pd/fig17", title="Other mixes of background and queries")
 class Figure17(Sweep):
-    """25 % and 75 % of background at both speeds, DCTCP and Swift; web search beside cache followers."""
+    """25 % and 75 % of background at both speeds, DCTCP and Swift; web search and cache followers."""
 
     quick_ms = 20
     normal_ms = 50

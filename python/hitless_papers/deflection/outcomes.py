@@ -1,4 +1,4 @@
-"""What a run says: completion of queries and flows, goodput of large flows, reordering, drops, and the load it had."""
+"""Outcomes of a run: completion of queries and flows, goodput of large flows, reordering, drops, and its load."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ _PS = 1e12
 
 
 def _times(table: pl.DataFrame, end_s: float) -> Durations:
-    """Of rows with ``requested_ps``, ``delivered_ps`` and ``is_complete``."""
+    """Read durations from rows with ``requested_ps``, ``delivered_ps`` and ``is_complete``."""
     requested = table["requested_ps"].to_numpy().astype(np.float64) / _PS
     delivered = table["delivered_ps"].to_numpy().astype(np.float64) / _PS
     complete = table["is_complete"].to_numpy()
@@ -32,7 +32,7 @@ def _messages(run: Run, group: str) -> pl.DataFrame:
 
 
 def queries(run: Run, fan_in: int) -> Durations:
-    """Of each query of which a request was sent: from the first request to the last byte of the last answer."""
+    """Return the duration of each requested query: from its first request to the last byte of its last answer."""
     sent = _messages(run, QUERIES).filter(pl.col("requested_ps") >= 0)
     of_query = sent.group_by("query", maintain_order=True).agg(
         pl.col("requested_ps").min(), pl.col("delivered_ps").max(), is_complete=pl.col("is_complete").sum() == fan_in
@@ -47,11 +47,10 @@ def flows(run: Run, group: str = BACKGROUND) -> Durations:
     return _times(found.with_columns(requested_ps=begins), run.summary["simulated_s"])
 
 
-def elephants(run: Run) -> Durations:
-    """Of the large background flows that were requested."""
-    found = _messages(run, BACKGROUND)
-    is_asked = (pl.col("bytes") >= ELEPHANT_BYTES) & (pl.col("requested_ps") >= 0)
-    return _times(found.filter(is_asked), run.summary["simulated_s"])
+def requested(run: Run, group: str = BACKGROUND, least_bytes: int = 0) -> Durations:
+    """Return how long the requested flows of a group took, from ``least_bytes`` on."""
+    is_asked = (pl.col("bytes") >= least_bytes) & (pl.col("requested_ps") >= 0)
+    return _times(_messages(run, group).filter(is_asked), run.summary["simulated_s"])
 
 
 def elephant_goodput_bps(run: Run) -> float | None:
@@ -64,9 +63,9 @@ def elephant_goodput_bps(run: Run) -> float | None:
 
 
 def reordered_percent(run: Run) -> float | None:
-    """Packets that reached their host behind a later one of their flow, in percent of all that came.
+    """Return the percentage of received packets that arrived after a later packet of their flow.
 
-    What was sent again counts too. Where there is a reorder buffer, it is what sees them.
+    Retransmissions count too. A reorder buffer, if there is one, counts them.
     """
     flows = run.table("flows")
     late = "packets_arrived_late" if "packets_arrived_late" in flows.columns else "packets_reordered"
@@ -80,7 +79,7 @@ IN_HOSTS = (
     "addressed to another host",
     "copy of a packet held for order",
 )
-"""Reasons of drops that are none of a switch: a scheme that reorders has packets sent again that nobody needs."""
+"""Reasons of drops in hosts: a scheme that reorders causes retransmissions that nobody needs."""
 
 
 def dropped_percent(run: Run) -> float | None:
@@ -90,7 +89,6 @@ def dropped_percent(run: Run) -> float | None:
 
 
 def dropped_in_switches(drops: Mapping[str, int]) -> int:
-    """Of all drops by reason, those in switches."""
     return sum(count for reason, count in drops.items() if reason not in IN_HOSTS)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from hitless_papers import Context, Row, exhibit
 from hitless_papers.deflection import metrics
-from hitless_papers.deflection.judged_once import near_one
 from hitless_papers.deflection.load_sweep import QUERIES_PER_SECOND, at
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import DISTRIBUTION, MINIMUM_THRESHOLD, QUANTILE, Scheme, quantile
 from hitless_papers.deflection.setting import FabricCase
 from hitless_papers.deflection.sweep import Claim, Sweep, judgeable
+from hitless_papers.statements import near_one
 
 ALPHAS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 WINDOWS = (1, 5, 20, 50, 200)
@@ -30,12 +30,10 @@ def _varied(scheme: Scheme, load: int, label: str, **changes: Any) -> FabricCase
 
 
 def alpha(value: float, load: int, scheme: Scheme = QUANTILE) -> FabricCase:
-    """PD with another aggressiveness."""
     return _varied(scheme, load, f"alpha {value:g}", alpha=value)
 
 
 def window(entries: int, load: int) -> FabricCase:
-    """Quantile-PD with a window of so many packets."""
     return _varied(QUANTILE, load, f"window {entries}", relative_priority=quantile(window=entries))
 
 
@@ -124,7 +122,6 @@ class Figure13(Sweep):
 
 
 def stale(scheme: Scheme, gap_us: float) -> FabricCase:
-    """Ingress sees what egress knew at the last update."""
     occupancy: Mapping[str, Any] = {"kind": "update-gap", "gap": f"{gap_us:g} us"}
     return _varied(scheme, _GAP_LOAD, f"gap {gap_us:g} us", occupancy=occupancy)
 

@@ -13,11 +13,12 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from hitless.analysis import chi_square_p_value
+from hitless.checking import Fields
 from hitless.deflection import ScanCounts
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, exhibit
-from hitless_papers.deflection.judged_once import judged_once
+from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, exhibit, scenarios
+from hitless_papers.statements import judged_once
 
 PORTS = (4, 8, 12)
 FULL = tuple(tenth / 10 for tenth in range(10))
@@ -31,7 +32,7 @@ Chances: TypeAlias = Callable[[Sequence[bool]], list[float]]
 
 
 def counts(full: Sequence[float], draws: int, seed: int, start: Start = "uniform") -> list[int]:
-    """How often each port was chosen in so many draws, some of which find no free port."""
+    """Count the draws of each port; some draws find no free port."""
     table = ScanCounts(full, draws, start).job(file_name="port choice", seed=seed).run().table("scan")
     return table.filter(pl.col("port") >= 0)["chosen"].to_list()
 
@@ -70,40 +71,24 @@ UNEQUAL: Mapping[str, Sequence[float]] = {
     "the first of 4 ports full with 0.9, others with 0.1": (0.9, 0.1, 0.1, 0.1),
     "three neighbours of 8 ports full with 0.9, others with 0.1": (0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1),
 }
-"""Where the proof of appendix E does not hold."""
+"""Cases outside the proof of appendix E."""
 
 
-def overload(spines: int, start: Start) -> Mapping[str, object]:
-    """A leaf that gets more for a host than its link takes, and has so many spines to deflect to, all with room."""
-    return {
-        "name": "port-choice",
-        "duration": "4 ms",
-        "topology": {
-            "kind": "leaf-spine",
-            "leaves": 2,
-            "spines": spines,
-            "hosts_per_leaf": 2,
-            "host_link": {"rate": "10 Gbps", "delay": "1 us"},
-            "core_link": {"rate": "40 Gbps", "delay": "1 us"},
-        },
-        "switch": {
-            "preset": "ideal",
-            "depth_visible": "ingress-and-egress",
-            "buffer": {"kind": "static", "per_port": "80 KB"},
-        },
-        "transport": [{"name": "udp", "kind": "udp", "rate": "6 Gbps"}],
-        "flows": [
-            {
-                "name": "overload",
-                "transport": "udp",
-                "kind": "constant-rate",
-                "sources": ["h2", "h3"],
-                "destinations": ["h0", "h0"],
-            }
-        ],
-        "mechanism": [{"kind": "simple-deflection", "ports": ["leaf0"], "start": start}],
-        "measure": {"throughput": [{"links": _uplinks(spines), "period": "4 ms"}]},
-    }
+def overload(spines: int, start: Start) -> Fields:
+    """Build a leaf that receives more for a host than its link carries, and spines with room to deflect to."""
+    rates = {"host_link": {"rate": "10 Gbps", "delay": "1 us"}, "core_link": {"rate": "40 Gbps", "delay": "1 us"}}
+    flow = {"kind": "constant-rate", "sources": ["h2", "h3"], "destinations": ["h0", "h0"]}
+    buffer = {"kind": "static", "per_port": "80 KB"}
+    return scenarios.scenario(
+        "port-choice",
+        {"kind": "leaf-spine", "leaves": 2, "spines": spines, "hosts_per_leaf": 2, **rates},
+        [{"name": "overload", "transport": "udp", **flow}],
+        {"udp": {"kind": "udp", "rate": "6 Gbps"}},
+        duration="4 ms",
+        switch={"preset": "ideal", "depth_visible": "ingress-and-egress", "buffer": buffer},
+        mechanism=[{"kind": "simple-deflection", "ports": ["leaf0"], "start": start}],
+        measure={"throughput": [{"links": _uplinks(spines), "period": "4 ms"}]},
+    )
 
 
 def _uplinks(spines: int) -> list[str]:

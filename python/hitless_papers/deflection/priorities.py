@@ -10,8 +10,8 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.deflection import fits, schemes
 from hitless_papers.deflection.fits import Sample
-from hitless_papers.deflection.judged_once import judged_once
 from hitless_papers.deflection.setting import DURATION_MS, FabricCase, Incast
+from hitless_papers.statements import judged_once
 
 BACKGROUND_PERCENT = 25
 SSE: Mapping[int, Mapping[str, float]] = {
@@ -28,7 +28,6 @@ _VERTIGO = schemes.VERTIGO.with_mechanism("Vertigo", record_ranks=True)
 
 
 def case(incast_percent: int) -> FabricCase:
-    """The run of a row of the table."""
     incast = Incast(QUERIES_PER_SECOND[incast_percent])
     return FabricCase(_VERTIGO, incast, background_percent=BACKGROUND_PERCENT, label="ranks")
 
@@ -92,7 +91,7 @@ def _workload(percent: int, sample: Sample) -> Iterator[Row]:
 
 
 def _otherwise(x: str, sample: Sample, exponential: float) -> Iterator[Row]:
-    """What the recipe decides: the number of bins, and which Pareto."""
+    """Show two choices of the recipe: the number of bins, and the kind of Pareto."""
     error = fits.sum_square_error(sample, fits.shifted_pareto(sample))
     metric = "error below that of the shifted Pareto"
     note = "its scale is free, so that it can come near to any exponential"

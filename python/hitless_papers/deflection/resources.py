@@ -26,7 +26,6 @@ _PAPER_WINDOW_STAGES = 8
 
 
 def scenario(scheme: testbed.Scheme) -> Fields:
-    """The testbed, in which nothing is sent."""
     return testbed.scenario(scheme, 1, {}, [])
 
 

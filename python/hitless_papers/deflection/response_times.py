@@ -12,8 +12,8 @@ from hitless.analysis import REPLICAS_MIN
 from hitless.drawing.plot import Plot, tail_series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Gain, Point, Range, Replicated, Row, Runs, Unjudged
-from hitless_papers.deflection import testbed
-from hitless_papers.deflection.reduction import reduced
+from hitless_papers.deflection import outcomes, testbed
+from hitless_papers.deflection.setting import reduced
 from hitless_papers.deflection.statistics import Durations, complete_share
 from hitless_papers.deflection.testbed import Scheme
 from hitless_papers.estimates import mean_of
@@ -33,7 +33,7 @@ to 35 Gbps" in section 5.1: with a single one each, 80 KB at the port leave 27 G
 BACKGROUND_MS = 100
 """How long the background has been sending when the requests begin."""
 TIMEOUT_MS = 200
-"""The least timeout of Linux: whoever waited so long lost a packet, and there was none behind it to show that."""
+"""Minimum timeout of Linux: a request this late lost its last packet."""
 RUNS = 5
 """Section 5.1: "averaged over 5 runs"."""
 
@@ -47,7 +47,7 @@ _RATIOS: Sequence[tuple[Scheme, Sequence[Scheme], float, Direction | None]] = (
     (testbed.DROP_TAIL, testbed.DISTRIBUTIONS, 437, "higher"),
     (testbed.DROP_TAIL, (testbed.SIMPLE,), 8, "higher"),
 )
-"""p99 of the first over that of each of the second, in the paper."""
+"""Ratio of p99 between the first and each of the second, in the paper."""
 _SLOW_SCHEMES = (
     testbed.DROP_TAIL,
     testbed.LARGE,
@@ -57,7 +57,7 @@ _SLOW_SCHEMES = (
     testbed.ALONE,
 )
 _NOTHING = 0.05
-"""How near the paper's 1.0059, bulk flows beside requests as if there were none, another number has to be."""
+"""Tolerance around the paper's 1.0059: bulk flows do not slow the requests."""
 _ONE_STREAM = Scheme("no deflection, 2 bulk flows")
 """Fewer flows lose fewer packets: what decides whether p99 is a timeout."""
 _NOT_JUDGED = Unjudged()
@@ -112,20 +112,12 @@ def _requests(think: Mapping[str, str]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """What one run has to say."""
-
     run: Run
 
     @cached_property
     def times(self) -> Durations:
         """From a request to the last byte of its answer."""
-        is_sent = (pl.col("group") == testbed.HIGH) & (pl.col("requested_ps") >= 0)
-        found = self.run.table("messages").filter(is_sent)
-        started = found["requested_ps"].to_numpy().astype(np.float64) / 1e12
-        delivered = found["delivered_ps"].to_numpy().astype(np.float64) / 1e12
-        is_complete = delivered >= 0.0
-        end_s = float(self.run.summary["simulated_s"])
-        return Durations(started, np.where(is_complete, delivered, end_s) - started, is_complete)
+        return outcomes.requested(self.run, testbed.HIGH)
 
     @property
     def p99_us(self) -> float:
@@ -134,12 +126,10 @@ class Responses:
 
     @property
     def median_us(self) -> float:
-        """What half of them exceed, answered or not."""
         return 1e6 * (self.times.whole_percentile_s(50) or float("nan"))
 
     @property
     def timed_out_percent(self) -> float:
-        """Requests that took `TIMEOUT_MS` or more, answered or not."""
         return 100 * float(np.mean(self.times.lasted_s >= TIMEOUT_MS / 1e3))
 
     @property
@@ -150,8 +140,6 @@ class Responses:
 
 
 class ResponseTimes(Replicated):
-    """Its runs and rows."""
-
     def points(self, context: Context) -> Iterable[Point]:
         count = context.length("runs", full=RUNS, normal=RUNS, quick=REPLICAS_MIN)
         requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=220)
@@ -175,7 +163,6 @@ class ResponseTimes(Replicated):
         yield from self._slow(runs)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        """The tails of the first run."""
         series = [tail_series(scheme.name, 1e6 * self._of(runs, scheme)[0].times.lasted_s) for scheme in SCHEMES]
         yield Plot("Response times", "time (us)", "share of requests above", series, x_scale="log", y_scale="log")
 

@@ -1,4 +1,4 @@
-"""What switches do with a packet whose queue is full, or is getting full."""
+"""Reactions of switches to full or filling queues."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ Marking = Literal["remaining-bytes", "attained-service"]
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A scheme, and what the published evaluation changes beside it."""
+    """A scheme, with the other changes of the published evaluation."""
 
     name: str
     """As the paper calls it."""
@@ -90,13 +90,13 @@ _OWN = (SIMPLE, QUANTILE, DISTRIBUTION, LAS)
 
 
 def claimed(direction: Direction, scheme: Scheme) -> Direction | None:
-    """The direction, of one of the paper's own schemes; being better is never granted to a rival."""
+    """Return the direction for the paper's own schemes; rivals get no verdict "beyond"."""
     return direction if scheme in _OWN else None
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How much beside the switch's reaction to full queues differs between schemes."""
+    """Differences between schemes other than their reaction to full queues."""
 
     name: Literal["paper", "fair"]
     note: str = ""
@@ -109,7 +109,6 @@ FAIR = Preset("fair", "the same forwarding, transport and reorder buffer for all
 
 
 def under(scheme: Scheme, preset: Preset) -> Scheme:
-    """The scheme as a preset has it."""
     if preset is PAPER:
         return scheme
     marking: Marking = scheme.marking or "remaining-bytes"

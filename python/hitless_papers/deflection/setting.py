@@ -11,14 +11,35 @@ second at 10/40G. Of the links to the hosts it is 2.5 times less. The background
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import polars as pl
+
 from hitless.checking import Fields
-from hitless_papers import Point
+from hitless.simulation import Run
+from hitless_papers import Point, scenarios
 from hitless_papers.deflection.fabrics import LEAF_SPINE, Fabric
-from hitless_papers.deflection.reduction import reduced
 from hitless_papers.deflection.schemes import PAPER, Preset, Scheme, under
+
+_SUMMED = ("delivered_bytes", "packets_sent", "packets_received", "packets_reordered", "packets_arrived_late")
+_OF_MESSAGES = ("group", "query", "bytes", "started_ps", "requested_ps", "delivered_ps")
+
+
+def reduced(run: Run) -> Run:
+    """Replace flows by their sums for each group, and keep the columns of messages that statistics need.
+
+    A full run has millions of flows, and an exhibit up to 190 runs that wait for each other.
+    """
+    flows, messages = run.table("flows"), run.table("messages")
+    sums = [pl.col(name).sum() for name in _SUMMED if name in flows.columns]
+    narrow = pl.col("group").cast(pl.Categorical), pl.col("query").cast(pl.UInt32, strict=False)
+    tables = {
+        "flows": flows.group_by("group", maintain_order=True).agg(sums),
+        "messages": messages.select(_OF_MESSAGES).with_columns(narrow),
+    }
+    return replace(run, tables={**run.tables, **tables})
+
 
 TransportName = Literal["Reno", "DCTCP", "Swift", "Bolt"]
 TABLES = ("messages", "flows", "drops")
@@ -27,7 +48,7 @@ BACKGROUND, QUERIES, LIARS = "background", "queries", "liars"
 """The groups of flows."""
 TIME_TO_LIVE = 250
 DURATION_MS = 1_200
-"""Simulated time of a published run, of which there is one for each point."""
+"""Simulated time of a published run; there is one for each point."""
 
 _TCP = {
     "kind": "tcp",
@@ -79,14 +100,12 @@ class Incast:
     """May a host give several answers to a query, as it must where there are more answers than hosts?"""
 
     def percent(self, fabric: Fabric) -> float:
-        """Load of the answers, payload only."""
+        """Return the load of the answers, payload only."""
         return 100 * self.queries_per_second * self.fan_in * self.answer_bytes * 8 / fabric.core_bps
 
 
 @dataclass(frozen=True, slots=True)
 class FabricCase:
-    """A run."""
-
     scheme: Scheme
     incast: Incast
     fabric: Fabric = LEAF_SPINE
@@ -98,7 +117,7 @@ class FabricCase:
     lie_divisor: int = 1
     """Above 1 half of the background claims to be more urgent by this factor: the group `LIARS`."""
     further: Sequence[Mapping[str, Any]] = ()
-    """Mechanisms beside that of the scheme."""
+    """Further mechanisms."""
     sizes: str = "facebook_cachefollower_intracluster_homa"
     label: str = ""
     """What else is special, for the key."""
@@ -110,43 +129,38 @@ class FabricCase:
 
     @property
     def title(self) -> str:
-        """The scheme with its transport, as rows call it."""
         fair = "" if self.preset is PAPER else f", {self.preset.name}"
         return f"{self.scheme.name} {self.transport}{fair}"
 
     @property
     def x(self) -> str:
-        """Where it is on an axis, as rows call it."""
+        """Position on an axis, in rows."""
         fabric = "" if self.fabric is LEAF_SPINE else self.fabric.name
         return " ".join(filter(None, [f"{self.percent} %", self.label, fabric]))
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         preset = "" if self.preset is PAPER else self.preset.name
         parts = (self.scheme.name, self.transport, self.fabric.name, f"{self.percent} %", self.label, preset)
         return " ".join(filter(None, parts))
 
     def point(self, duration_ms: float, keep: Iterable[str] = ()) -> Point:
-        """Its run of this length."""
         made = self.scenario(duration_ms)
         return Point(self.key, made, keep=(*TABLES, *keep), reduce=reduced)
 
     def scenario(self, duration_ms: float) -> Fields:
-        """The run as a scenario."""
         scheme = under(self.scheme, self.preset)
-        made = {
-            "name": "deflection",
-            "duration": f"{duration_ms:g} ms",
-            "topology": self.fabric.topology,
-            "routing": {"choice": "two-choices" if scheme.spreads else "flow-hash"},
-            "switch": self._switch(),
-            "host": self._host(scheme),
-            "transport": [self._transport(scheme)],
-            "flows": self._flows(),
-        }
-        mechanisms = self._mechanisms(scheme)
-        return {**made, "mechanism": mechanisms} if mechanisms else made
+        return scenarios.scenario(
+            "deflection",
+            self.fabric.topology,
+            self._flows(),
+            {"transport": self._transport(scheme)},
+            duration=f"{duration_ms:g} ms",
+            routing={"choice": "two-choices" if scheme.spreads else "flow-hash"},
+            switch=self._switch(),
+            host=self._host(scheme),
+            mechanism=self._mechanisms(scheme),
+        )
 
     def _switch(self) -> Mapping[str, Any]:
         marks = {"ecn": {"threshold": f"{self.fabric.mark_packets} packets"}} if self.transport == "DCTCP" else {}
@@ -168,7 +182,7 @@ class FabricCase:
         return host
 
     def _transport(self, scheme: Scheme) -> Mapping[str, Any]:
-        made = {"name": "transport", **_TCP, **_CONGESTION[self.transport]}
+        made = {**_TCP, **_CONGESTION[self.transport]}
         return made if scheme.fast_retransmit else {**made, "fast_retransmit": False}
 
     def _mechanisms(self, scheme: Scheme) -> list[Mapping[str, Any]]:

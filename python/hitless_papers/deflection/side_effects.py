@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hitless_papers import Context, Row, exhibit
 from hitless_papers.deflection import metrics, networks, schemes
-from hitless_papers.deflection.judged_once import near_one
 from hitless_papers.deflection.load_sweep import at
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.outcomes import ELEPHANT_BYTES
 from hitless_papers.deflection.schemes import Scheme
 from hitless_papers.deflection.setting import FabricCase, TransportName
 from hitless_papers.deflection.sweep import Claim, Sweep, before, quotient
+from hitless_papers.statements import near_one
 
 _SCHEMES = (schemes.ECMP, schemes.DIBS, schemes.VERTIGO, schemes.SIMPLE, schemes.QUANTILE)
 _TRANSPORTS: Sequence[TransportName] = ("DCTCP", "Swift")
@@ -19,8 +19,6 @@ _PARALLEL = 0.15
 
 
 class _SideEffects(Sweep):
-    """Five schemes with DCTCP and Swift."""
-
     quick_ms = 20
 
     def cases(self, context: Context) -> Sequence[FabricCase]:
@@ -30,7 +28,6 @@ class _SideEffects(Sweep):
         return [self.case(scheme, x, transport) for transport in _TRANSPORTS for scheme in _SCHEMES for x in loads]
 
     def case(self, scheme: Scheme, load: int = 95, transport: TransportName = "DCTCP") -> FabricCase:
-        """A scheme as the figure has it."""
         return at(scheme, load, transport)
 
 

@@ -40,16 +40,15 @@ class Durations:
 
     @property
     def complete_s(self) -> Numbers:
-        """Of those that were complete."""
         return self.lasted_s[self.is_complete]
 
     @property
     def unfinished_share(self) -> float:
-        """The estimated share that lasts longer than anything seen."""
+        """Estimate the share that lasts longer than anything seen."""
         return float(_survival(self.lasted_s, self.is_complete)[1][-1]) if self.lasted_s.size else 0.0
 
     def percentile_s(self, percent: float) -> float | None:
-        """As the authors compute it: of complete ones, interpolated."""
+        """Interpolate between complete ones, as the authors do."""
         return float(np.percentile(self.complete_s, percent)) if self.complete_s.size else None
 
     def whole_percentile_s(self, percent: float) -> float | None:
@@ -93,36 +92,33 @@ class Durations:
 
 
 Statistic: TypeAlias = Callable[[Durations], float | None]
-"""A number of a sample, None where it has none."""
+"""A number of a sample, or None."""
 
 
 def mean(of: Durations) -> float | None:
-    """As the authors compute it: of complete ones."""
+    """Return the mean of complete ones, as the authors compute it."""
     return float(of.complete_s.mean()) if of.complete_s.size else None
 
 
 def p99(of: Durations) -> float | None:
-    """The 99th percentile of complete ones."""
     return of.percentile_s(_TAIL)
 
 
 def complete_share(of: Durations) -> float | None:
-    """Complete ones over those that began."""
     return float(of.is_complete.mean()) if of.is_complete.size else None
 
 
 def whole_mean(of: Durations) -> float | None:
-    """With unfinished ones, up to the longest time seen."""
+    """Return the mean with unfinished ones, up to the longest time seen."""
     return _restricted_mean(of.lasted_s, of.is_complete) if of.lasted_s.size else None
 
 
 def whole_p99(of: Durations) -> float | None:
-    """The 99th percentile with unfinished ones."""
     return of.whole_percentile_s(_TAIL)
 
 
 def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
-    """Interval of the statistic of one run over that of another, independent one."""
+    """Return the interval of the ratio of a statistic between two independent runs."""
     if not (above.gives_interval(statistic) and below.gives_interval(statistic)):
         return None
     random = np.random.Generator(np.random.PCG64(1))
@@ -132,7 +128,7 @@ def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> 
 
 
 def ratio_interval_within(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
-    """Interval of the statistic of one sample over that of another of the same run.
+    """Return the interval of the ratio of a statistic between two samples of one run.
 
     Both meet the same network at the same time: slices of time are drawn for both together.
     """
@@ -164,7 +160,6 @@ def _numbered(of: Durations, begin: float, length: float) -> list[NDArray[np.int
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
-    """One over the other, where both are there."""
     return above / below if above is not None and below else None
 
 

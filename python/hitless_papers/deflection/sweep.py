@@ -19,14 +19,14 @@ from hitless_papers.statements import above_one
 Position: TypeAlias = Callable[[FabricCase], float | str]
 
 _LIGHT_PERCENT, _LIGHT_FACTOR = 60, 2
-"""Loads up to which runs are so many times longer, but for full ones."""
+"""Maximum load of longer runs, and their factor; full runs keep their length."""
 
 QCT: Sequence[Metric] = (metrics.MEAN_QCT, metrics.P99_QCT)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper: by how much a metric of one case is above that of another."""
+    """A sentence of the paper: the ratio of a metric between two cases."""
 
     metric: Metric
     above: FabricCase
@@ -35,13 +35,13 @@ class Claim:
     """The quotient that the sentence gives, above 1 where ``above`` is the larger."""
     note: str = ""
     better: Direction | None = None
-    """Which direction the paper claims as good: of its own schemes against a rival's, of nothing else."""
+    """Direction that the paper claims as good, for its own schemes against rivals only."""
 
     def rows(self, measured: Measured) -> Iterator[Row]:
-        """The quotient that was measured, and that with unfinished queries counted.
+        """Yield the measured quotient, and the quotient with unfinished queries counted.
 
-        The first has a verdict where nearly all queries were complete. In shorter runs it says little: what has
-        finished then was quick. The other one is judged instead, where the run was long enough for it.
+        The first has a verdict if nearly all queries were complete. In shorter runs it says little, because only quick
+        queries have finished. Then the second is judged, if the run was long enough for it.
         """
         row = quotient(measured, self.metric, self.above, self.below, self._other)
         yield self._judged(row)
@@ -61,7 +61,6 @@ class Claim:
 
     @property
     def _other(self) -> str:
-        """What the two cases differ in."""
         return self.below.title if self.below.title != self.above.title else f"{self.below.title} at {self.below.x}"
 
 
@@ -71,19 +70,19 @@ class Sweep(Exhibit):
     quick_ms: ClassVar[int] = 25
     normal_ms: ClassVar[int] = 100
     shown: ClassVar[Sequence[Metric]] = QCT
-    """What is plotted, and has a row for each case."""
+    """Metrics with a plot, and with a row for each case."""
     axis: ClassVar[str] = "load (%)"
 
     @abstractmethod
     def cases(self, context: Context) -> Sequence[FabricCase]:
-        """The runs."""
+        """Return the runs."""
 
     def claims(self) -> Iterable[Claim]:
-        """What the paper says of them."""
+        """Return the paper's claims about them."""
         return ()
 
     def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
-        """Shapes, and what else there is to say."""
+        """Return further rows, such as shapes."""
         return ()
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -115,15 +114,15 @@ class Sweep(Exhibit):
             yield of_case(measured, metric, case)
 
     def position(self, case: FabricCase) -> float | str:
-        """Where a case is on the axis."""
+        """Return the position of a case on the axis."""
         return float(case.percent)
 
     def panel(self, case: FabricCase) -> str:
-        """Which plot a case is in."""
+        """Name the plot of a case."""
         return " ".join(part for part in (case.transport, case.fabric.name, case.preset.note) if part)
 
     def _panels(self, case: FabricCase) -> set[str]:
-        """Its own, and that of preset "fair", which leaves some schemes as they are."""
+        """Return its panel, and the panel of preset "fair" if that does not change the scheme."""
         is_fair = case.preset is PAPER and under(case.scheme, FAIR) == case.scheme
         return {self.panel(case), self.panel(replace(case, preset=FAIR))} if is_fair else {self.panel(case)}
 
@@ -138,7 +137,7 @@ class Sweep(Exhibit):
 
 
 def quotient(measured: Measured, metric: Metric, above: FabricCase, below: FabricCase, name: str) -> Row:
-    """A metric of ``above`` over that of ``below``, as a row of ``above`` that nobody judges."""
+    """Return the ratio of a metric as a row of ``above`` without a verdict."""
     return measured.ratio(metric, above, below).row(above.title, above.x, f"{metric.name}, over {name}")
 
 

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hitless.checking import Fields
+from hitless_papers import scenarios
 
 LOW, HIGH = "background", "high priority"
 """The groups of flows."""
@@ -56,8 +57,6 @@ _DISTRIBUTION = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheme:
-    """What the switches do."""
-
     name: str
     """As figure 5 calls it."""
     mechanism: Mapping[str, Any] = field(default_factory=dict)
@@ -97,37 +96,28 @@ def scenario(
     **further: Any,
 ) -> Fields:
     """The testbed under a scheme with groups of flows; the background is left out where the scheme has none."""
-    made: dict[str, Any] = {
-        "name": "deflection-testbed",
-        "duration": f"{duration_ms:g} ms",
-        "topology": topology(),
-        "switch": {
-            "preset": "tofino-like",
-            "buffer": {"kind": "static", "per_port": f"{scheme.queue_bytes} B"},
-        },
-        "host": host(),
-        "transport": [{"name": name, **settings} for name, settings in transports.items()],
-        "flows": [flow for flow in flows if scheme.has_background or flow["name"] != LOW],
+    return scenarios.scenario(
+        "deflection-testbed",
+        topology(),
+        [flow for flow in flows if scheme.has_background or flow["name"] != LOW],
+        transports,
+        duration=f"{duration_ms:g} ms",
+        switch={"preset": "tofino-like", "buffer": {"kind": "static", "per_port": f"{scheme.queue_bytes} B"}},
+        host=host(),
+        mechanism=[scheme.mechanism] if scheme.mechanism else [],
         **further,
-    }
-    return {**made, "mechanism": [scheme.mechanism]} if scheme.mechanism else made
+    )
 
 
 def topology() -> Mapping[str, Any]:
-    """Figure 5a."""
+    """Build figure 5a."""
     places = {**dict.fromkeys(SENDERS, FAR), THIRD: NEAR, BUSY: NEAR}
-    links = [{"ends": [server, switch], "rate": f"{LINK_GBPS} Gbps"} for server, switch in places.items()]
-    links.append({"ends": [FAR, NEAR], "rate": "100 Gbps"})
-    return {
-        "kind": "graph",
-        "hosts": list(places),
-        "switches": [FAR, NEAR],
-        "links": [{**link, "delay": "50 ns"} for link in links],
-    }
+    links = [(server, switch, LINK_GBPS) for server, switch in places.items()]
+    return scenarios.graph(places, [FAR, NEAR], [*links, (FAR, NEAR, 100)])
 
 
 def host() -> Mapping[str, Any]:
-    """Xeon servers with Linux."""
+    """Build Xeon servers with Linux."""
     return {
         "kernel": {
             "send": "10 us",

@@ -1,13 +1,12 @@
 """What each mechanism of LinkGuardian contributes (paper, section 4.5, table 2).
 
-24,387 B flows over DCTCP at 100G. The column "No Loss" is the one that the hosts' stack is calibrated on, and so
-shows how good that is and nothing else. Whether the 99.9th percentile of the columns without tail handling lies among
-the flows that wait for a timeout depends on the loss rate alone: the last packet of a flow is lost with just that
-probability. The standard deviations of the paper's table speak of less than 1e-3; the rows "loss 8e-4" show what that
-makes.
+24,387 B flows over DCTCP at 100G. The hosts' stack is calibrated on the column "No Loss", which therefore shows the
+quality of the calibration and nothing else. In columns without tail handling the loss rate alone decides whether the
+99.9th percentile is a timeout: the last packet of a flow is lost with this probability. The standard deviations of the
+paper's table suggest less than 1e-3; the rows "loss 8e-4" show the effect.
 
-With the testbed's hosts most flows take 61 us, and one in six waits for its receiver to close. The column "No Loss"
-fits hosts better where all flows wait for that, around 100 us: the rows "one mode" are of such hosts.
+With the testbed's hosts most flows take 61 us, and one in six waits for its receiver to close. Hosts where all flows
+wait, around 100 us, fit the column "No Loss" better: the rows "one mode" have such hosts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,13 +19,19 @@ import numpy as np
 from hitless.analysis.intervals import Sample
 from hitless.analysis.serial import statistic_in_order
 from hitless.checking import Fields
-from hitless.drawing.plot import Plot, tail_series
+from hitless.drawing.plot import Plot
 from hitless_papers import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
-from hitless_papers.estimates import Estimate, percent_of, percentile_of, ratio_of
+from hitless_papers.estimates import Estimate, fct_tails, percent_of, percentile_of, ratio_of
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.latency import UNBOUNDED, completion_us, is_bounded, slower
-from hitless_papers.linkguardian.web_search import PAPER_NON_BLOCKING_OVER_LG, RDMA
+from hitless_papers.linkguardian.completion import (
+    PAPER_NON_BLOCKING_OVER_LG,
+    RDMA,
+    UNBOUNDED,
+    completion_us,
+    is_bounded,
+    slower,
+)
 from hitless_papers.statements import resting_on
 
 _NO_TAIL = {"tail_detection": False}
@@ -97,7 +102,6 @@ def web_search(
 
 
 def percent(share: float) -> str:
-    """A percentile as the table has it."""
     return f"{share:.10g}%"
 
 
@@ -159,9 +163,7 @@ class Table2(Exhibit):
             yield gain.row("ReTx+Order", x, metric, _PAPER_RDMA_GAIN, judge, note=_EDGE, completed=shares)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        series = [tail_series(name, completion_us(runs[name])) for name in COLUMNS]
-        title = "DCTCP, 24,387 B, 100G, by mechanism"
-        yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")
+        yield fct_tails("DCTCP, 24,387 B, 100G, by mechanism", {name: completion_us(runs[name]) for name in COLUMNS})
 
 
 def _rdma_key(name: str, loss: float) -> str:
@@ -187,13 +189,13 @@ def _deviation(sample: Sample) -> float:
 
 
 def _waiting(name: str, sample: Sequence[float]) -> Row:
-    """How many flows waited for a timer: a timeout, a probe, or RACK's, none of which fires within a millisecond."""
+    """Count flows that waited for a timeout, a probe or RACK's timer; each takes more than a millisecond."""
     waited = sum(time_us > _TIMER_US for time_us in sample)
     return percent_of(waited, len(sample)).row(name, "all", "flows that took more than 1 ms", unit="%")
 
 
 def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
-    """Whether columns that the paper's table tells apart are in its order, as far as the trials can tell."""
+    """Judge the order of columns that differ in the paper's table, if the trials can tell."""
     paper, names = _PAPER_US[share], list(COLUMNS)
     # Each pair with the column that is slower in the paper first.
     pairs = [(a, b) if paper[a] > paper[b] else (b, a) for a, b in combinations(range(len(paper)), 2)]
@@ -227,7 +229,7 @@ def _in_one_mode(times: Mapping[str, Sequence[float]]) -> Iterator[Row]:
 
 
 def _price_of_disorder(share: float, times: Mapping[str, Sequence[float]]) -> Row:
-    """LG_NB over LG: what is left to gain by keeping the order."""
+    """Return LG_NB over LG: the gain of keeping the order."""
     slow, fast = times["ReTx+Tail"], times["ReTx+Tail+Order"]
     judge: Judge = Gain() if is_bounded(slow, fast, percent=share) else Unjudged(UNBOUNDED)
     over, paper = ratio_of(slow, fast, share, _RESAMPLES), PAPER_NON_BLOCKING_OVER_LG[share]

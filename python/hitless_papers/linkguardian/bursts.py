@@ -1,13 +1,13 @@
 """How many packets are lost in a row (paper, appendix B.2, figure 20).
 
 The paper provides five one-bit registers, which "can handle 99.9999 % of corruption loss events" at a loss rate of 5 %
-(section 3.5). For independent losses that is arithmetic: a run is longer than k with the k-th power of the rate. The
-figure's own points are not in the paper's text; what is fitted to it is that statement, read as an equality: Gilbert's
-chain, of which (1 - 1 / burst) ^ 5 = 1e-6, has bursts of 1.067 frames where independent losses have 1.053. That chain
-is therefore no evidence for the statement.
+(section 3.5). For independent losses this is arithmetic: the k-th power of the rate is the share of runs longer than k.
+The points of the figure are not in the paper's text. The statement, read as an equality, fits a Gilbert chain with
+(1 - 1 / burst) ^ 5 = 1e-6: it has bursts of 1.067 frames, independent losses 1.053. The chain is therefore no evidence
+for the statement.
 
-The registers themselves count what goes beyond them, in runs with LinkGuardian. A run has power over one in a million
-from a few million loss events on, which is beyond all but the longest; with two registers instead of five any has.
+In runs with LinkGuardian the registers count the losses beyond them. Only runs with a few million loss events can tell
+one in a million, the longest ones; with two registers instead of five all runs can.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,6 @@ from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, at_least, exhibit
 from hitless_papers.linkguardian import testbed
-from hitless_papers.linkguardian.counters import counter
 
 RATES = (0.01, 0.05)
 REGISTERS = 5
@@ -37,7 +36,7 @@ _LONG_BURST = 2.0
 _LONGEST_SHOWN = 8
 _SURE = 0.9999
 _EXPECTED_LEAST = 10.0
-"""Events that theory expects, where the count of fewer says little about it."""
+"""Minimum expected events for a verdict."""
 
 
 def models() -> Mapping[str, Mapping[str, Any]]:
@@ -57,7 +56,7 @@ def longer_than(model: Mapping[str, Any], frames: int) -> float:
 
 
 def _line_rate(model: Mapping[str, Any], packets: int, registers: int | None = None) -> Fields:
-    """Full frames at line rate; with ``registers`` LinkGuardian, at the end of the link, has so many."""
+    """Build full frames at line rate; with ``registers``, LinkGuardian has this number of them."""
     settings = {} if registers is None else {"consecutive_losses_max": registers}
     scheme = "none" if registers is None else "LG"
     return testbed.line_rate(100, packets, name="bursts", loss=model, scheme=scheme, settings=settings)
@@ -76,7 +75,7 @@ def _key(name: str, registers: int) -> str:
 
 
 def runs_of_losses(run: Run) -> dict[int, int]:
-    """How often so many frames in a row were lost."""
+    """Count the runs of lost frames by their length."""
     table = run.table("corrupted_runs").filter(pl.col("link") == testbed.LINK)
     return dict(zip(table["frames"].to_list(), table["count"].to_list(), strict=True))
 
@@ -115,7 +114,7 @@ class Figure20(Exhibit):
 
 
 def _lengths(name: str, model: Mapping[str, Any], found: Mapping[int, int], events: int) -> Iterator[Row]:
-    """The shares of runs of one to three frames and of longer ones; theory is beside them, the paper has no numbers."""
+    """Show the shares of runs of one to three frames and of longer ones, judged by theory: the paper has no numbers."""
     shares = {str(length): longer_than(model, length - 1) - longer_than(model, length) for length in (1, 2, 3)}
     counts = {str(length): found.get(length, 0) for length in (1, 2, 3)}
     shares["more than 3"] = longer_than(model, 3)
@@ -130,7 +129,7 @@ def _lengths(name: str, model: Mapping[str, Any], found: Mapping[int, int], even
 
 
 def _coverage(name: str, model: Mapping[str, Any], found: Mapping[int, int], events: int) -> Iterator[Row]:
-    """What five registers would cover: by arithmetic, which is no run's doing, and counted on the link."""
+    """Show the share that five registers would cover, by arithmetic and counted on the link."""
     x, theory = f"{REGISTERS} registers", 1 - longer_than(model, REGISTERS)
     paper = 100 * _COVERED if "5%" in name and _LONG_BURST not in model.values() else None
     reason = "calibrated on this number" if name.startswith("bursty, fitted") else "arithmetic, of no run"
@@ -141,12 +140,12 @@ def _coverage(name: str, model: Mapping[str, Any], found: Mapping[int, int], eve
 
 def _registers(name: str, registers: int, run: Run) -> Row:
     """What LinkGuardian counted. A packet beyond the registers counts, so that events are one or more times over."""
-    beyond, events = counter(run, "sw2", "losses beyond the request registers"), counter(run, "sw6", "loss events")
+    beyond, events = run.counter("losses beyond the request registers", "sw2"), run.counter("loss events", "sw6")
     return _counted(f"LG, {name}", registers, "loss events covered, by LG's counter", beyond, events)
 
 
 def _counted(series: str, registers: int, metric: str, beyond: int, events: int) -> Row:
-    """A share that is covered: of independent losses beside the paper's, or with fewer registers beside theory's."""
+    """Show a covered share; for independent losses the paper judges it, with fewer registers theory."""
     interval, sure = proportion_interval(beyond, events), proportion_interval(beyond, events, confidence=_SURE)
     covered = Interval(100 * (1 - interval.high), 100 * (1 - interval.low))
     note, measured, x = f"{beyond:,} of {events:,} beyond", 100 * (1 - beyond / events), f"{registers} registers"

@@ -31,7 +31,6 @@ _PUBLISHED = "paper column: one year of the authors' published simulator"
 
 
 def _of(runs: Runs, table: str, capacity: float) -> list[pl.DataFrame]:
-    """A table of each year, for one capacity."""
     return [runs[key].table(table).filter(pl.col("capacity") == capacity) for key in runs]
 
 
@@ -45,8 +44,6 @@ def _percent(capacity: float) -> str:
 
 
 class _Years(Exhibit):
-    """Both figures are of the same years."""
-
     policies: ClassVar[tuple[str, ...]]
     _years = 1
 
@@ -67,7 +64,6 @@ class _Years(Exhibit):
 
 
 def _mean_in_week(week: pl.DataFrame, policy: str, column: str) -> float:
-    """Mean over the week by time."""
     begin, end = (int(day * 86_400) for day in WEEK_DAYS)
     return mean_over_time(week.filter(pl.col("policy") == policy), column, (begin, end))
 
@@ -137,7 +133,7 @@ def _curve(week: pl.DataFrame, policy: str, column: str, scale: float) -> Series
 
 @exhibit("lg/fig16", title="Gain in total penalty over a year, and its cost in capacity")
 class Figure16(_Years):
-    """CDFs of the gain and of the lost capacity by events, as the paper counts; shares of time beside them."""
+    """CDFs of the gain and of the lost capacity by events, as the paper counts, and by time."""
 
     policies = (BASELINE, PROTECTED, OWN)
 

@@ -1,7 +1,7 @@
-"""What section 5 of the paper names as future work, and what the paper does not measure: each with a number.
+"""Future work of the paper's section 5, and other experiments beyond the paper.
 
-All runs are line-rate or half-rate datagrams over protected links, judged by what the receivers count. No row has a
-number of the paper's; where a row has a verdict, it says what must hold for the extension to be worth its name.
+All runs send datagrams over protected links at line rate or half of it; the receivers' counts decide. The paper has no
+numbers; a verdict judges the purpose of an extension.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,9 +10,9 @@ from typing import Any
 
 from hitless.checking import Fields
 from hitless.simulation import Run
-from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit, scenarios
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import counter, speed_percent
+from hitless_papers.linkguardian.basis import speed_percent
 
 _TABLES = ("mechanisms", "links", "flows")
 _HUB_LINKS = {25: (2, 4, 8, 9, 10), 100: (1, 2, 3)}
@@ -42,23 +42,17 @@ def _chain(
     """Hosts, switches in a row, hosts; datagrams from left to right unless told otherwise."""
     stop = testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load)
     link = {"rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
-    return {
-        "name": "future",
-        "duration": testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load + 1e-3),
-        "topology": {
-            "kind": "chain",
-            "hosts_left": ["left"],
-            "switches": list(switches),
-            "hosts_right": ["right"],
-            "host_link": link,
-            "switch_link": link,
-        },
-        "switch": {"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS, **(switch or {})},
-        "transport": [{"name": "udp", "kind": "udp", "rate": f"{round(rate_gbps * 1e9 * load)} bps"}],
-        "flows": [{**flow, "stop": stop} for flow in flows or [_datagrams("right", "left", "right", stop)]],
-        "link": [{"name": name, "loss": loss} for name, loss in losses.items()],
-        "mechanism": [{"kind": "linkguardian", **guardian} for guardian in guardians],
-    }
+    ends = {"hosts_left": ["left"], "hosts_right": ["right"], "host_link": link, "switch_link": link}
+    return scenarios.scenario(
+        "future",
+        {"kind": "chain", "switches": list(switches), **ends},
+        [{**flow, "stop": stop} for flow in flows or [_datagrams("right", "left", "right", stop)]],
+        {"udp": {"kind": "udp", "rate": f"{round(rate_gbps * 1e9 * load)} bps"}},
+        duration=testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load + 1e-3),
+        switch={"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS, **(switch or {})},
+        link=[{"name": name, "loss": loss} for name, loss in losses.items()],
+        mechanism=[{"kind": "linkguardian", **guardian} for guardian in guardians],
+    )
 
 
 def _late(run: Run) -> int:
@@ -71,12 +65,6 @@ def _bernoulli(rate: float) -> Mapping[str, Any]:
     return {"kind": "bernoulli", "rate": rate}
 
 
-def _sum(run: Run, name: str) -> int:
-    """A counter over all switches."""
-    table = run.table("mechanisms")
-    return int(table.filter(table["counter"] == name)["value"].sum())
-
-
 def _missing(run: Run, group: str | None = None) -> tuple[int, int]:
     """Datagrams of the flows that did not arrive, and how many were sent."""
     flows = run.table("flows")
@@ -87,7 +75,6 @@ def _missing(run: Run, group: str | None = None) -> tuple[int, int]:
 
 
 def _count(series: str, x: str, metric: str, count: int, judge: Shape | None = None, *, note: str = "") -> Row:
-    """How many there were: judged, or only shown."""
     return Row(series, x, metric, "", count, judge=judge or Unjudged(), note=note)
 
 
@@ -128,14 +115,14 @@ class Future(Exhibit):
 
     def _both_ways_rows(self, runs: Runs) -> Iterator[Row]:
         found = {(loss, of): runs[f"both ways {loss:g} {of}"] for loss in (1e-3, 1e-2) for of in _CONTROL}
-        holds = all(_sum(run, "packets lost") == 0 for (_, of), run in found.items() if of == "repeated")
+        holds = all(run.counter("packets lost") == 0 for (_, of), run in found.items() if of == "repeated")
         nothing = Shape(holds, "both ways, with control messages repeated: nothing is lost")
         for loss in (1e-3, 1e-2):
             for label in _CONTROL:
                 run = found[loss, label]
-                lost = _sum(run, "packets lost")
+                lost = run.counter("packets lost")
                 series, x = f"control messages {label}", f"25G both ways {loss:g}"
-                note = f"of {_sum(run, 'packets protected'):,}, both directions"
+                note = f"of {run.counter('packets protected'):,}, both directions"
                 judge = nothing if label == "repeated" else None
                 yield _count(series, x, "packets lost on the link", lost, judge, note=note)
                 missing, sent = _missing(run)
@@ -181,7 +168,7 @@ class Future(Exhibit):
             for count in counts:
                 run = runs[f"hub {rate_gbps} {count}"]
                 lost, sent = _missing(run)
-                unprotected = counter(run, "hub", "packets protected") - _retired(run)
+                unprotected = run.counter("packets protected", "hub") - _retired(run)
                 is_admitted = count <= _ADMITTED[rate_gbps]
                 series = "admitted" if is_admitted else "refused by the rule"
                 x = f"{rate_gbps}G, {count} links on two recirculation ports"
@@ -243,7 +230,7 @@ class Future(Exhibit):
                 yield _count(scheme, x, "datagrams out of order", reordered, kept, note=note)
                 of_both = Shape(lost == 0, f"two classes at once: nothing of class {group} is lost")
                 yield _count(scheme, x, "datagrams lost", lost, of_both if is_both else None, note=note)
-            yield _count(scheme, "link", "packets that waited", _sum(run, "packets buffered"))
+            yield _count(scheme, "link", "packets that waited", run.counter("packets buffered"))
 
     # Fallback.
 
@@ -255,7 +242,7 @@ class Future(Exhibit):
     def _fallback_rows(self, runs: Runs) -> Iterator[Row]:
         for scheme in _FALLBACK_SCHEMES:
             run = runs[f"fallback {scheme}"]
-            changes = _sum(run, "level changes")
+            changes = run.counter("level changes")
             x = "100G, 1e-4, then 5e-2 for a third of the run, then 1e-4"
             note = "over the whole run, with the last millisecond, in which nothing is sent; second copies count too"
             yield Row(scheme, x, "link speed", "%", speed_percent(run, 100, "b->right"), note=note)
@@ -274,16 +261,16 @@ class Future(Exhibit):
 
     def _fast_rows(self, runs: Runs) -> Iterator[Row]:
         fast = [label for label, (recirculation, _, _) in _FAST.items() if recirculation != "100 Gbps"]
-        holds = all(_sum(runs[f"400G {label}"], "packets lost") == 0 for label in fast)
+        holds = all(runs[f"400G {label}"].counter("packets lost") == 0 for label in fast)
         nothing = Shape(holds, "400G, with recirculation at 400G or none: nothing is lost")
         for label in _FAST:
             run = runs[f"400G {label}"]
-            lost, sent = _sum(run, "packets lost"), _sum(run, "packets protected")
+            lost, sent = run.counter("packets lost"), run.counter("packets protected")
             judge = nothing if label in fast else None
             yield _count(label, "400G 1e-3", "packets lost on the link", lost, judge, note=f"of {sent:,}")
             seconds = testbed.packets_duration_s(self._packets * 2, 400)
             yield Row(label, "400G 1e-3", "link speed", "%", speed_percent(run, 400, "b->right", seconds))
-            yield _count(label, "400G 1e-3", "ackNoTimeouts", _sum(run, "ackNoTimeouts"))
+            yield _count(label, "400G 1e-3", "ackNoTimeouts", run.counter("ackNoTimeouts"))
 
 
 _LATE_US = 100.0
@@ -323,33 +310,27 @@ _FAST: Mapping[str, tuple[str, str, str]] = {
 
 def _hub(rate_gbps: int, count: int, packets: int) -> Fields:
     """``count`` protected links that leave one switch with two recirculation ports."""
-    link = {"rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
     leaves = [f"leaf{number}" for number in range(count)]
     sources, sinks = [f"from{number}" for number in range(count)], [f"to{number}" for number in range(count)]
-    ends = [*zip(sources, ["hub"] * count, strict=True), *zip(["hub"] * count, leaves, strict=True)]
-    ends += list(zip(leaves, sinks, strict=True))
+    links = [(source, "hub", rate_gbps) for source in sources] + [("hub", leaf, rate_gbps) for leaf in leaves]
+    links += [(leaf, sink, rate_gbps) for leaf, sink in zip(leaves, sinks, strict=True)]
     stop = testbed.seconds(testbed.packets_duration_s(packets, rate_gbps))
-    return {
-        "name": "hub",
-        "duration": testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) + 1e-3),
-        "topology": {
-            "kind": "graph",
-            "hosts": sources + sinks,
-            "switches": ["hub", *leaves],
-            "links": [{"ends": list(pair), **link} for pair in ends],
-        },
-        "switch": {"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS},
-        "transport": [{"name": "udp", "kind": "udp", "rate": f"{rate_gbps} Gbps"}],
-        "flows": [_datagrams(leaf, a, b, stop) for leaf, a, b in zip(leaves, sources, sinks, strict=True)],
-        "link": [{"name": f"hub->{leaf}", "loss": _bernoulli(1e-3)} for leaf in leaves],
-        "mechanism": [{"kind": "linkguardian", "link": f"hub->{leaf}", "admission_control": False} for leaf in leaves],
-    }
+    return scenarios.scenario(
+        "hub",
+        scenarios.graph(sources + sinks, ["hub", *leaves], links),
+        [_datagrams(leaf, a, b, stop) for leaf, a, b in zip(leaves, sources, sinks, strict=True)],
+        {"udp": {"kind": "udp", "rate": f"{rate_gbps} Gbps"}},
+        duration=testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) + 1e-3),
+        switch={"preset": "tofino-like", "recirculation_ports": _RECIRCULATION_PORTS},
+        link=[{"name": f"hub->{leaf}", "loss": _bernoulli(1e-3)} for leaf in leaves],
+        mechanism=[{"kind": "linkguardian", "link": f"hub->{leaf}", "admission_control": False} for leaf in leaves],
+    )
 
 
 def _retired(run: Run) -> int:
-    """Copies that ended as they should: retired or retransmitted."""
+    """Count copies that were retired or retransmitted."""
     retired = int(run.summary["retired"].get("copy retired", 0))
-    return retired + counter(run, "hub", "packets retransmitted")
+    return retired + run.counter("packets retransmitted", "hub")
 
 
 def _requests(count: int, loss: Mapping[str, Any], guardian: Mapping[str, Any]) -> Fields:

@@ -72,7 +72,6 @@ def _iperf(scheme: str, loss: float, duration_ms: int, kernel: Mapping[str, int]
 
 
 def _cases() -> Iterator[tuple[str, float]]:
-    """What the paper's table has a number for."""
     for scheme, published in _PAPER_GBPS.items():
         for loss, gbps in zip(_LOSSES, published, strict=True):
             if gbps is not None:

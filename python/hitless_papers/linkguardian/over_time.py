@@ -1,14 +1,14 @@
 """One long TCP flow on a link that begins to corrupt and is then protected (paper, section 4.2 and appendix B.3).
 
 The link is clean for a sixth of the run, loses one frame in a thousand for five twelfths, and is protected by
-LinkGuardian for the last five: the paper's 2, 5 and 5 seconds. What is said of a part leaves out its first fifth, in
-which the window finds its place. The paper's text has no numbers for these figures; what it says of their shape is
-judged. "Link throughput" counts what arrives at h8, and the effective link speed is that of a UDP flow at line rate
-through the same three parts, as in the paper.
+LinkGuardian for the last five: the paper's 2, 5 and 5 seconds. Rows about a part leave out its first fifth, while the
+window settles. The paper's text has no numbers for these figures; its statements about their shape are judged. "Link
+throughput" counts arrivals at h8. The effective link speed is the speed of a UDP flow at line rate through the same
+three parts, as in the paper.
 
-A port of the switches holds 7,000 cells of 80 bytes, what the published switch programs give the sending queue: it
-decides when CUBIC meets congestion. Host stacks are those of all exhibits: their jitter, calibrated on flows of 17
-packets, stops a busy sender for tens of microseconds now and then.
+A port of the switches holds 7,000 cells of 80 bytes, as in the published switch programs; this decides when CUBIC meets
+congestion. The host stacks are the same in all exhibits: their jitter, calibrated on flows of 17 packets, sometimes
+stops a busy sender for tens of microseconds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,6 @@ from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Shape, exh
 from hitless_papers.estimates import Estimate, mean_in_run
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import counter
 
 LOSS = 1e-3
 PARTS = ("clean", "loss", "LG on")
@@ -39,15 +38,13 @@ _AGAIN = "end-to-end retransmissions"
 _CLOSE = 0.05
 """How near "comparable to the effective link speed" is held to be."""
 _SMALL = 1.1
-"""What a throughput grows to, at most, by "a small increase"."""
+"""Maximum growth of a throughput by "a small increase"."""
 _SHARP = 0.8
-"""What is left of the throughput, at most, when it "is reduced sharply"."""
+"""Maximum rest of a throughput that "is reduced sharply"."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """How long the parts of a run last."""
-
     total_ms: int
 
     @property
@@ -57,11 +54,10 @@ class Course:
 
     @property
     def ends_ms(self) -> tuple[float, float, float]:
-        """When each part ends."""
         return self.total_ms / 6, self.total_ms * 7 / 12, float(self.total_ms)
 
     def settled_ms(self, part: str) -> tuple[float, float]:
-        """A part without its first fifth."""
+        """Return start and end of a part without its first fifth."""
         number = PARTS.index(part)
         start, end = (0.0, *self.ends_ms)[number], self.ends_ms[number]
         return start + (end - start) / 5, end
@@ -109,8 +105,6 @@ def long_flow(
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run shows of its parts."""
-
     run: Run
     course: Course
 
@@ -119,11 +113,10 @@ class Measured:
         return mean_in_run([gbps for _, gbps in self._gbps(part)])
 
     def gbps(self, part: str) -> float:
-        """The same without its interval."""
         return self.throughput(part).number
 
     def usual_throughput(self, part: str) -> float:
-        """The median of the intervals: what a drained flight of BBR, 200 ms in each 10 s, does not move."""
+        """Return the median of the intervals, which ignores BBR's drained flights of 200 ms in each 10 s."""
         return percentile([gbps for _, gbps in self._gbps(part)], 50.0)
 
     def _gbps(self, part: str | None = None) -> Iterator[tuple[float, float]]:
@@ -135,12 +128,11 @@ class Measured:
             yield time_ps / 1e9, value * scale
 
     def per_second(self, column: str, part: str) -> Estimate:
-        """A count of the sender, a second."""
         samples = self.course.settled(self.run.table("goodput"), part)[column].to_list()
         return mean_in_run([count / (self.course.period_ms * 1e-3) for count in samples])
 
     def depth_kb(self, port: str, part: str) -> tuple[float, float]:
-        """The mean and the largest depth of a port's queue."""
+        """Return mean and maximum depth of a port's queue."""
         start_ms, end_ms = self.course.settled_ms(part)
         time_ms = pl.col("time_ps") / 1e9
         samples = self.run.table("queues").filter((pl.col("port") == port) & time_ms.is_between(start_ms, end_ms))
@@ -148,12 +140,10 @@ class Measured:
         return float(depths.mean()), float(depths.max())
 
     def series(self, name: str) -> Series:
-        """Throughput over time."""
         points = list(self._gbps())
         return Series(name, [time for time, _ in points], [gbps for _, gbps in points])
 
     def retransmissions(self, name: str) -> Series:
-        """Packets sent again in each interval, over time."""
         samples = self.run.table("goodput")
         return Series(name, (samples["time_ps"] / 1e9).to_list(), samples["packets_retransmitted"].to_list())
 
@@ -167,7 +157,7 @@ class Measured:
 
 
 class OverTime(Exhibit):
-    """What the four figures share: the flow, and the line of the effective link speed."""
+    """Common parts of the four figures: the flow, and the line of the effective link speed."""
 
     rests_on = f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}"
     rate_gbps: int
@@ -176,7 +166,6 @@ class OverTime(Exhibit):
     quick_ms: int = 1_200
 
     def _decided(self, context: Context) -> Course:
-        """As long as the user wants to wait."""
         return Course(
             context.length("ms of traffic", full=12_000, normal=max(3_000, self.quick_ms), quick=self.quick_ms)
         )
@@ -201,7 +190,6 @@ class OverTime(Exhibit):
         return measured.per_second("packets_retransmitted", "LG on").row("LG", "LG on", _AGAIN, unit="1/s")
 
     def _returns(self, runs: Runs) -> Row:
-        """The throughput returns to the effective link speed."""
         flow, line = (self._measured(runs, key) for key in (self.scheme, _UDP))
         speed, around = line.gbps("LG on"), line.throughput("LG on").interval
         note = f"effective link speed {speed:.2f} Gb/s ({around.low:.2f} to {around.high:.2f})" if around else ""
@@ -290,7 +278,7 @@ class Figure9b(OverTime):
             yield from self._statements(with_it, without, rate_gbps)
 
     def _statements(self, with_it: Measured, without: Measured, rate_gbps: int) -> Iterator[Row]:
-        """What the paper says of 25G, judged; and the same of 100G, shown."""
+        """Judge the paper's statements about 25G, and show the same for 100G."""
         series = _key(self.scheme, rate_gbps)
 
         def judged(holds: bool, statement: str) -> Judge:
@@ -301,7 +289,7 @@ class Figure9b(OverTime):
         judge = judged(during.number > 2 * before, "more severe than the corruption before it")
         note = f"{before:.0f} a second while the link corrupts unprotected"
         yield during.row(series, "LG on", _AGAIN, None, judge, unit="1/s", note=note)
-        lost = counter(without.run, "sw6", "packets lost")
+        lost = without.run.counter("packets lost", "sw6")
         judge = judged(lost > 0, "the reordering buffer overflows")
         yield Row(series, "LG on", "packets lost by LinkGuardian", "", lost, judge=judge)
         mean, most = without.depth_kb(_BUFFER, "LG on")
@@ -347,7 +335,7 @@ class Figure21a(OverTime):
         drops = congestion_losses(measured.run)
         seen = Shape(drops > 0, "congestion losses once LinkGuardian is on")
         yield Row("LG", "LG on", "frames that sw2 had no room for", "", drops, judge=seen)
-        lost = counter(measured.run, "sw6", "packets lost")
+        lost = measured.run.counter("packets lost", "sw6")
         none = Shape(lost <= drops / 100 + 1, "the corruption losses are nearly eliminated")
         yield Row("LG", "LG on", "packets lost by LinkGuardian", "", lost, judge=none)
 

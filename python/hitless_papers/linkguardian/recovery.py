@@ -1,11 +1,10 @@
 """How long a lost packet takes to come again (paper, appendix B.1, figure 19).
 
-From the moment at which the receiving switch finds a packet missing to the arrival of its first copy, for full frames
-at line rate. At 10G there is more than the figure: the authors published 10,000 delays, in three clusters a packet's
-time apart. With two copies, as their programs send, a packet comes one packet's time late when its first copy was
-lost, and two when the packet before it was lost as well, whose two copies go first. Losses in bursts would fill the
-third cluster first. The run with one copy shows the second cause alone, in
-the second cluster.
+The time from the detection of a missing packet at the receiving switch to the arrival of its first copy, for full
+frames at line rate. For 10G the authors published 10,000 delays, in three clusters a packet's time apart. With two
+copies, as in their programs, a packet is one packet's time late if its first copy was lost. It is two packets' times
+late if the packet before it was lost as well, because the two copies of that packet go first. Losses in bursts would
+fill the third cluster first. The run with one copy shows the second cause alone, in the second cluster.
 """
 
 import tomllib
@@ -23,7 +22,6 @@ from hitless_papers import Context, Exact, Exhibit, Factor, Point, Range, Row, R
 from hitless_papers.estimates import percent_of
 from hitless_papers.judge import Judge, Paper, Unjudged
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import counter
 
 _LARGEST_US: Mapping[int, Paper] = {25: 6.0, 100: Range(5.25, 5.5)}
 """Section 4, and for 100G also section 5, which has 5.25 for a full frame."""
@@ -43,7 +41,7 @@ def _line_rate(rate_gbps: int, loss: float | Mapping[str, Any], packets: int, **
 
 
 def delays_us(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Retransmission delays that occurred, and how often each did."""
+    """Return the delays of retransmissions, and how often each occurred."""
     table = run.table("histograms").filter(pl.col("quantity") == "recovery delay (ns)")
     return table["value"].to_numpy() / 1e3, table["count"].cast(pl.Int64).to_numpy()
 
@@ -55,7 +53,7 @@ def _median_us(run: Run) -> float:
 
 @exhibit("lg/fig19", title="Delay from finding a loss to the retransmission")
 class Figure19(Exhibit):
-    """25G and 100G as in the figure, buffered in loops and without them; 10G beside the published trace."""
+    """25G and 100G as in the figure, buffered with and without loops; 10G compared with the published trace."""
 
     rests_on = basis.REPAIR_NOTE
 
@@ -73,8 +71,8 @@ class Figure19(Exhibit):
         for rate_gbps, paper in _LARGEST_US.items():
             run = runs[f"{rate_gbps}G"]
             largest = float(delays_us(run)[0].max())
-            recovered = counter(run, "sw6", "packets recovered")
-            note = f"{recovered:,} recoveries, {counter(run, 'sw2', 'copies per lost packet')} copies of each"
+            recovered = run.counter("packets recovered", "sw6")
+            note = f"{recovered:,} recoveries, {run.counter('copies per lost packet', 'sw2')} copies of each"
             x = f"{rate_gbps}G"
             judge = _CALIBRATED if rate_gbps == 25 else Factor()
             yield Row("LG", x, "largest retransmission delay", "us", largest, paper, judge=judge, note=note)
@@ -100,11 +98,11 @@ def _without_loops(runs: Runs) -> Iterator[Row]:
 
 
 def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
-    """Recoveries that ackNoTimeout cut short: none but those all of whose copies were lost."""
+    """Judge the recoveries that ackNoTimeout ended: only those with all copies lost."""
     found = {}
     for x, run in runs.items():
-        events, timeouts = counter(run, "sw6", "loss events"), counter(run, "sw6", "ackNoTimeouts")
-        expected = events * _LOSS ** counter(run, "sw2", "copies per lost packet")
+        events, timeouts = run.counter("loss events", "sw6"), run.counter("ackNoTimeouts", "sw6")
+        expected = events * _LOSS ** run.counter("copies per lost packet", "sw2")
         [guardian] = tomllib.loads(run.effective)["mechanism"]
         note = (
             f"ackNoTimeout is {guardian['ack_no_timeout']}; all copies are lost of {expected:.1g} in {events:,} events"
@@ -117,7 +115,7 @@ def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
 
 
 def _trace_rows(name: str, run: Run) -> Iterator[Row]:
-    """The clusters of one run at 10G; two copies stand beside the published trace."""
+    """Show the clusters of one run at 10G; the published trace judges two copies."""
     values, counts = delays_us(run)
     median = _median_us(run)
     is_beside = name == "two copies"

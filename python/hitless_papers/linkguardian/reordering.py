@@ -17,7 +17,7 @@ from hitless_papers.estimates import percent_of, ratio_of
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
 from hitless_papers.linkguardian.ablation import web_search
-from hitless_papers.linkguardian.latency import completion_us
+from hitless_papers.linkguardian.completion import completion_us
 from hitless_papers.statements import resting_on
 
 _MSS_BYTES = 1_448
@@ -81,7 +81,6 @@ class Figure13(Exhibit):
         yield from self._statements(flows, runs)
 
     def _statements(self, flows: pl.DataFrame, runs: Runs) -> Iterable[Row]:
-        """What the text says of the classes."""
         of = {name: flows.filter(pl.col("group_of") == name) for name in CLASSES}
         most = max(of["D"]["pending_mss"].to_list(), default=0.0)
         arithmetic = f"{testbed.WEB_SEARCH_PACKETS} packets less the initial window of RFC 6928: no evidence"

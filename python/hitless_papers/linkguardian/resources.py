@@ -1,4 +1,4 @@
-"""What LinkGuardian takes of a switch (section 4.6, appendix B.4): memory, stateful units, recirculation.
+"""Switch resources of LinkGuardian (section 4.6, appendix B.4): memory, stateful units, recirculation.
 
 "With state provisioned for 256 ports, LinkGuardian requires only ~9 % of the total SRAM memory and uses ~25 % of the
 available SALUs." A switch is both ends: it sends on links that are protected and receives from others. The paper's
@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from hitless.checking import Fields
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.linkguardian import testbed
-from hitless_papers.linkguardian.counters import counter
 from hitless_papers.linkguardian.stress import PIPELINE_PACKETS_PER_S
 from hitless_papers.statement_of_resources import (
     SRAM_BLOCKS,
@@ -54,7 +53,7 @@ class Resources(Exhibit):
                 ("TX", "sw2", "copies recirculated"),
                 ("RX", "sw6", "buffered packets recirculated"),
             ):
-                passes = counter(run, switch, name) / float(run.summary["simulated_s"])
+                passes = run.counter(name, switch) / float(run.summary["simulated_s"])
                 percent = 100 * passes / PIPELINE_PACKETS_PER_S
                 note = "the paper's is extrapolated from full frames, as an upper bound for all four"
                 paper = _EXTRAPOLATED_PERCENT if (rate_gbps, side) == (100, "RX") else None
@@ -83,7 +82,7 @@ def _registers() -> Iterable[Row]:
 
 
 def _blocks(register: Register, *, is_shared: bool) -> int:
-    """Blocks of an array whose cells of one port are taken for each of the ports, unless ports share it."""
+    """Return the blocks of an array with the cells of one port for each port, unless ports share it."""
     is_indexed_by_number = register["name"].startswith((_REQUESTS, _MISSING))
     ports = 1 if is_shared and is_indexed_by_number else _PORTS
     return blocks(ports * int(register["cells"]), int(register["cell_bits"]))

@@ -1,4 +1,4 @@
-"""LinkGuardian beside its rivals on the same link: end-to-end recovery alone, Wharf, and Link Layer Retry.
+"""LinkGuardian and its rivals on the same link: end-to-end recovery alone, Wharf, and Link Layer Retry.
 
 The paper compares with Wharf only, numerically and at 10G (table 3); all of this goes beyond it. One link of the
 testbed loses 1e-5 to 1e-2 of its frames, at 25G, 100G and 400G. Three kinds of runs:
@@ -33,7 +33,7 @@ from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, close, exhibit
 from hitless_papers.estimates import Estimate, curve, percentile_of, rate_of
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import counter, depths_bytes, speed_percent
+from hitless_papers.linkguardian.basis import depths_bytes, speed_percent
 from hitless_papers.linkguardian.testbed import LinkCase
 
 RATES_GBPS = (25, 100, 400)
@@ -74,7 +74,6 @@ class Cell(LinkCase):
 
     @property
     def raised_loss(self) -> float:
-        """The loss rate of its "loss" run."""
         return max(self.loss, _RAISED_LOSS)
 
     def loss_key(self, copies_for: float | None) -> str:
@@ -84,7 +83,6 @@ class Cell(LinkCase):
 
 
 def cells() -> Iterator[Cell]:
-    """All of them, by rate and loss."""
     for rate_gbps in RATES_GBPS:
         for loss in LOSSES:
             for scheme in SCHEMES:
@@ -97,12 +95,11 @@ def _copies_for(cell: Cell) -> float | None:
 
 
 def line_rate(cell: Cell, packets: int) -> Fields:
-    """Full frames at the link's rate."""
     return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=testbed.SAMPLED)
 
 
 def rare_losses(cell: Cell, packets: int) -> Fields:
-    """The same with rare losses made frequent."""
+    """Build the same with rare losses made frequent."""
     protection = mechanisms(cell.scheme, _copies_for(cell) or cell.loss)
     repair_loss = None if cell.scheme == "Wharf" else _REPAIR_LOSS
     return _datagrams(cell, packets, cell.raised_loss, protection, repair_loss=repair_loss)
@@ -123,7 +120,7 @@ def _datagrams(
 
 
 def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], count: int) -> Fields:
-    """Messages of one full packet at random times; hosts add no delay."""
+    """Build messages of one full packet at random times, without delays of hosts."""
     payload_bytes = 1_440
     flows = {
         "kind": "poisson",
@@ -143,24 +140,24 @@ def _on_link(made: Fields, rate_gbps: int, protection: list[Mapping[str, Any]]) 
 
 
 def effective_loss(run: Run, cell: Cell) -> Estimate:
-    """Packets lost for good over packets sent, each weighted by how much likelier its losses were made."""
+    """Return the share of packets that were not recovered, weighted by the factor that made their losses likelier."""
     raised = cell.loss / cell.raised_loss
     if cell.scheme == "none":
         links = run.table("links").filter(pl.col("link") == testbed.LINK)
         return rate_of(int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum()))
-    lost = counter(run, "sw6", "packets lost")
+    lost = run.counter("packets lost", "sw6")
     if cell.scheme == "Wharf":
         weight = raised ** (1 + _WHARF_BLOCKS[cell.loss][1])
-        return rate_of(lost, counter(run, "sw2", "data frames sent")).scaled(weight)
+        return rate_of(lost, run.counter("data frames sent", "sw2")).scaled(weight)
     if cell.scheme == "LLR":
         weight = raised * (cell.loss / _REPAIR_LOSS) ** _REPLAYS_MAX
-        flushes = counter(run, "sw2", "flushes")
+        flushes = run.counter("flushes", "sw2")
         # A flush takes several packets at once: what is rare, and independent, is the flush.
         each = lost / flushes if flushes else 1.0
-        return rate_of(flushes, counter(run, "sw2", "frames numbered")).scaled(weight * each)
-    copies = counter(run, "sw2", "copies per lost packet")
+        return rate_of(flushes, run.counter("frames numbered", "sw2")).scaled(weight * each)
+    copies = run.counter("copies per lost packet", "sw2")
     weight = raised * (cell.loss / _REPAIR_LOSS) ** copies
-    return rate_of(lost, counter(run, "sw2", "packets protected")).scaled(weight)
+    return rate_of(lost, run.counter("packets protected", "sw2")).scaled(weight)
 
 
 def wharf_theory(loss: float) -> float:
@@ -199,16 +196,16 @@ def _known(runs: Runs) -> Mapping[str, Shape]:
 def buffers_bytes(run: Run, scheme: str) -> tuple[float, float]:
     """The most that the sending and the receiving end held for recovery."""
     if scheme == "Wharf":
-        return counter(run, "sw2", "encoder buffer peak (bytes)"), counter(run, "sw6", "decoder buffer peak (bytes)")
+        return run.counter("encoder buffer peak (bytes)", "sw2"), run.counter("decoder buffer peak (bytes)", "sw6")
     if scheme == "LLR":
-        return counter(run, "sw2", "replay buffer peak (bytes)"), 0.0
+        return run.counter("replay buffer peak (bytes)", "sw2"), 0.0
     if scheme in testbed.MODES:
         return max(depths_bytes(run, "sw2.recirculation0")), max(depths_bytes(run, "sw6.recirculation0"))
     return 0.0, 0.0
 
 
 def reordered_percent(run: Run) -> float:
-    """Packets that came after one that was sent later, in percent of those that came."""
+    """Return the percentage of received packets that arrived after a later one."""
     flows = run.table("flows")
     return 100 * float(flows["packets_reordered"].sum()) / max(1, int(flows["packets_received"].sum()))
 

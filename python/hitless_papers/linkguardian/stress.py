@@ -22,7 +22,7 @@ from hitless_papers import Context, Exact, Exhibit, Factor, Gain, Point, Row, Ru
 from hitless_papers.estimates import Estimate, curve
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
-from hitless_papers.linkguardian.counters import arrived_bytes, counter, depths_bytes, speed_percent
+from hitless_papers.linkguardian.basis import arrived_bytes, depths_bytes, speed_percent
 from hitless_papers.linkguardian.testbed import LinkCase
 
 RATES_GBPS = (25, 100)
@@ -76,8 +76,7 @@ def loss_points(context: Context, schemes: Iterable[str]) -> Iterator[Point]:
 
 
 def copies(run: Run) -> int:
-    """Copies that the run retransmitted of each lost packet."""
-    return counter(run, "sw2", "copies per lost packet")
+    return run.counter("copies per lost packet", "sw2")
 
 
 def theory(case: LinkCase) -> float:
@@ -90,10 +89,10 @@ def theory(case: LinkCase) -> float:
 
 def effective_loss(run: Run, case: LinkCase) -> Estimate:
     """Lost packets over protected ones, each weighted by how much likelier its loss was made."""
-    lost = counter(run, "sw6", "packets lost")
-    beyond = min(lost, counter(run, "sw2", "losses beyond the request registers"))
+    lost = run.counter("packets lost", "sw6")
+    beyond = min(lost, run.counter("losses beyond the request registers", "sw2"))
     weight = (case.loss / REPAIR_LOSS) ** copies(run)
-    protected = counter(run, "sw2", "packets protected")
+    protected = run.counter("packets protected", "sw2")
     interval = poisson_interval(lost - beyond, protected).scaled(weight)
     certain = beyond / protected
     measured = (lost - beyond) / protected * weight + certain
@@ -192,7 +191,7 @@ class Figure14(Exhibit):
                 yield Row(case.scheme, f"{case.x} {side}", "median buffer use", "KB", median)
 
     def _of_both_modes(self, runs: Runs) -> Iterator[Row]:
-        """What the text says of the sending side: as much at 25G, about 3x lower without order at 100G."""
+        """Judge the text about the sending side: as much at 25G, about 3x lower without order at 100G."""
         for rate_gbps, paper, judge in ((25, 1.0, Exact(0.1)), (100, 3.0, Gain())):
             with_order, without = (self._largest(rate_gbps, of, "sw2.recirculation0", runs) for of in testbed.MODES)
             metric = "largest buffer use, LG over it"
@@ -243,7 +242,7 @@ class Table4(Exhibit):
                 case = LinkCase(rate_gbps, loss, "LG")
                 run = runs[case.key("speed")]
                 name = {"TX": "copies recirculated", "RX": "buffered packets recirculated"}[side]
-                passes = counter(run, {"TX": "sw2", "RX": "sw6"}[side], name)
+                passes = run.counter(name, {"TX": "sw2", "RX": "sw6"}[side])
                 percent = 100 * passes / float(run.summary["simulated_s"]) / PIPELINE_PACKETS_PER_S
                 note = "the reordering buffer is in use from the first loss on" if side == "RX" else ""
                 x = f"{case.x} {side}"
@@ -262,8 +261,8 @@ class Overhead(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in testbed.MODES:
             run = runs[scheme]
-            dummies_bytes = 64 * counter(run, "sw2", "dummies sent")
-            frames = counter(run, "sw6", "packets delivered")
+            dummies_bytes = 64 * run.counter("dummies sent", "sw2")
+            frames = run.counter("packets delivered", "sw6")
             header_bytes = (arrived_bytes(run, testbed.LINK) - dummies_bytes) / frames - testbed.FRAME_BYTES
             note = "frames under way at the end of the run make the last digits"
             yield Row(scheme, "MTU", "header", "bytes", header_bytes, 3.0, judge=Exact(), note=note)
@@ -288,8 +287,8 @@ class Timeouts(Exhibit):
         for case in blocking:
             run = runs[case.key("loss")]
             weight = (case.loss / REPAIR_LOSS) ** copies(run)
-            events = counter(run, "sw6", "loss events")
-            timeouts = counter(run, "sw6", "ackNoTimeouts")
+            events = run.counter("loss events", "sw6")
+            timeouts = run.counter("ackNoTimeouts", "sw6")
             percent = 100 * weight / max(events, 1)
             shares[case] = timeouts * percent
             intervals[case] = poisson_interval(timeouts).scaled(percent)
@@ -302,7 +301,7 @@ class Timeouts(Exhibit):
         note = "pooled over runs of equal length, how the paper weighted them is not known; the interval is no narrower"
         metric, judge = "loss events with ackNoTimeout", Factor(better="lower")
         yield Row("LG", "all", metric, "%", pooled, 0.0016, interval=Interval(*ends), judge=judge, note=note)
-        stalls_us = [counter(runs[case.key("loss")], "sw6", "longest stall (ns)") / 1e3 for case in blocking]
+        stalls_us = [runs[case.key("loss")].counter("longest stall (ns)", "sw6") / 1e3 for case in blocking]
         shape = Shape(max(stalls_us) <= _PATIENCE_US, "no stall outlasts ackNoTimeout and a timer period")
         note = "the longest that a missing packet kept others waiting, copies lost with 0.5"
         yield Row("LG", "all", "longest stall", "us", max(stalls_us), judge=shape, note=note)

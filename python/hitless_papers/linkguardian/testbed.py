@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitless.checking import Fields
-from hitless_papers.scenarios import ends
+from hitless_papers import scenarios
 
 LINK = "sw2->sw6"
 LOSSES = (1e-5, 1e-4, 1e-3)
@@ -38,7 +38,7 @@ SERIES: Mapping[str, tuple[str, float]] = {
 }
 """Scheme and loss rate of what figures 10 to 12 compare."""
 REPAIR_LATENCY = "3 us"
-"""What a retransmission takes to its queue beside a pass of the pipeline."""
+"""Time from a request to the queue of retransmissions, without a pass of the pipeline."""
 
 KERNEL: Mapping[str, int] = {"fixed_ns": 0, "send_ns": 11_000, "mean_ns": 1_000}
 """One pass through the kernel's stack: a fixed part and an exponential one of a mean; with `median_ns` and `p999_ns`
@@ -78,7 +78,7 @@ SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "pe
 """The buffers of both ends."""
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
-"""A full frame with preamble and gap: what the paper counts link speed in."""
+"""A full frame with preamble and gap, the paper's unit of link speed."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,9 @@ class LinkCase:
 
     @property
     def x(self) -> str:
-        """The position on the axis."""
         return f"{self.rate_gbps}G {exponent(self.loss)}"
 
     def key(self, what: str) -> str:
-        """The key of its run."""
         return f"{self.scheme} {self.x} {what}"
 
 
@@ -120,20 +118,18 @@ def scenario(
     ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none;
     without ``gro`` hosts look at each packet by itself.
     """
-    made: dict[str, Any] = {
-        "name": name,
-        "topology": _topology(rate_gbps),
-        "switch": {"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
-        "host": _host(kernel, gro=gro),
-        "transport": [{"name": "transport", **transport}],
-        "flows": [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
-        "link": [{"name": LINK, "loss": loss_model(loss, repair_loss)}],
-        "measure": measure or {},
-        **ends(None if duration_s is None else seconds(duration_s)),
-    }
-    if scheme in MODES:
-        made["mechanism"] = [guardian(scheme, **(settings or {}))]
-    return made
+    return scenarios.scenario(
+        name,
+        _topology(rate_gbps),
+        [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
+        {"transport": transport},
+        duration=None if duration_s is None else seconds(duration_s),
+        switch={"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
+        host=_host(kernel, gro=gro),
+        link=[{"name": LINK, "loss": loss_model(loss, repair_loss)}],
+        measure=measure,
+        mechanism=[guardian(scheme, **(settings or {}))] if scheme in MODES else [],
+    )
 
 
 def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRAME_BYTES, **more: Any) -> Fields:
@@ -168,12 +164,11 @@ def loss_model(loss: float | Mapping[str, Any], repair_loss: float | None) -> Ma
 
 
 def packets_duration_s(packets: int, rate_gbps: int, frame_bytes: int = FRAME_BYTES) -> float:
-    """Time that so many frames take at line rate, with preamble and gap."""
+    """Return the time of this number of frames at line rate, with preamble and gap."""
     return packets * (frame_bytes + WIRE_BYTES - FRAME_BYTES) * 8 / (rate_gbps * 1e9)
 
 
 def exponent(loss: float) -> str:
-    """A loss rate as people write it: 1e-5."""
     return f"{loss:.0e}".replace("e-0", "e-") if loss else "0"
 
 
@@ -183,7 +178,7 @@ def seconds(duration_s: float) -> str:
 
 
 def trials(payload_bytes: int, count: int) -> Mapping[str, Any]:
-    """So many flows of ``payload_bytes``, one after the other.
+    """Build ``count`` flows of ``payload_bytes``, one after the other.
 
     Each has a connection of its own that is open when the flow begins: its window starts at the ten segments of
     RFC 6928, which Linux has since 3.0. The paper does not say how it opened connections.

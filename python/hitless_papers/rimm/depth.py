@@ -59,7 +59,7 @@ _CONGESTION_MS = 1.0
 _SAMPLE_US = 1
 _ANY_TIME: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "neighbour_change": "any-time", "record_choices": True}]}
 _SLACK_BYTES = 40e9 / 8 * 2e-6
-"""What a queue grows by in 2 us at 40 Gbps: a depth is that old when it is used, and a sample may miss as much."""
+"""Growth of a queue in 2 us at 40 Gbps, the age of a depth when it is used."""
 _LASTING: Mapping[str, Mapping[str, Any]] = {
     "basic forwarding": testbed.BASIC,
     "launcher": {"mechanism": [{"kind": "rimm", "release": "unordered", "record_choices": True}]},
@@ -72,9 +72,9 @@ _SERIES = (*TABLES, "series")
 class QueueDepthMonitor(Replicated):
     """Figure 2 and section V. Two flows at a constant rate overload VM7: for half a millisecond, or for 6 ms.
 
-    With neighbour_change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the
-    shortest. The end after 1 ms is that of the launcher, here without the sequencer, which holds back what would keep
-    the queue at the threshold: with it alarms are short, and the congestion is in the neighbours' queues.
+    With neighbour_change = "any-time", as in section III-A2, each new packet gets the neighbour with the shortest
+    queue. The launcher ends a detour after 1 ms. It runs without the sequencer here, which would hold packets back:
+    alarms would be short, and the congestion in the neighbours' queues.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -159,7 +159,7 @@ class _Choices:
 
 
 _FIRST_NEIGHBOUR = 1
-"""The port of S2-3 to S1-1: its links are those of VM7, S1-1 and S1-2."""
+"""The port of S2-3 to S1-1: its links go to VM7, S1-1 and S1-2, in this order."""
 
 
 def _depths(run: Run, port: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

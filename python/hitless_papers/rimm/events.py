@@ -33,11 +33,10 @@ class Event:
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """The table of flows."""
         return self.run.table("flows")
 
     def of(self, group: str, column: str) -> int:
-        """A column of the flows of a group, summed."""
+        """Sum a column over the flows of a group."""
         return int(self.flows.filter(pl.col("group").str.starts_with(group))[column].sum())
 
     @property
@@ -54,7 +53,6 @@ class Event:
 
     @property
     def reordered(self) -> int:
-        """Packets that arrived after one sent later."""
         return int(self.flows["network_packets_reordered"].sum())
 
     def completion_ms(self, group: str) -> float | None:
@@ -74,11 +72,9 @@ class Event:
         samples = self.run.table("queues").filter(pl.col("port") == port)
         return float(samples["value_bytes"].max() or 0) / testbed.SEGMENT_BYTES  # type: ignore[arg-type]
 
-    def counter(self, name: str, mechanism: str = "rimm") -> int:
-        """A counter of a mechanism, summed over switches and ports."""
-        table = self.run.table("mechanisms")
-        found = table.filter((pl.col("mechanism") == mechanism) & (pl.col("counter") == name))
-        return int(found["value"].sum())
+    def counter(self, name: str, switch: str | None = None) -> int:
+        """Return a counter of the mechanism; ports where it never acted have no counters."""
+        return self.run.counter(name, switch, default=0)
 
     def histogram_max(self, quantity: str) -> int | None:
         """The largest value of a histogram of any switch; None: it is empty."""
@@ -87,16 +83,15 @@ class Event:
 
 
 class OfEvents(Replicated):
-    """An exhibit of events: the same for all schemes, each in a run of its own.
+    """An exhibit of events, each in a separate run, the same for all schemes.
 
-    Events of one number share a seed, so that all schemes meet the same one.
+    Events with one number share a seed, so all schemes meet the same event.
     """
 
     schemes: ClassVar[Mapping[str, Mapping[str, Any]]]
 
     @property
     def x(self) -> str:
-        """How many there are, as rows say it."""
         return f"{self._replicas} events"
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -110,18 +105,15 @@ class OfEvents(Replicated):
         return self.replicated(count, cases, keep=TABLES)
 
     def events(self, runs: Runs, scheme: str) -> list[Event]:
-        """The events under a scheme."""
         return list(map(Event, self.each(runs, scheme)))
 
     def completions(self, runs: Runs, group: str) -> Plot:
-        """The completion times of a group's flow, by scheme."""
         by_scheme = {scheme: completions_ms(self.events(runs, scheme), group) for scheme in self.schemes}
         series = [cdf_series(scheme, times) for scheme, times in by_scheme.items()]
         return Plot(f"Completion times of the {group}", "FCT (ms)", "share of events", series)
 
 
 def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any]:
-    """What rows read."""
     return {
         "order": True,
         "queue": [{"ports": [testbed.HOT_PORT, *testbed.NEIGHBOUR_PORTS], "period": _SAMPLE}],
@@ -130,24 +122,22 @@ def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any
 
 
 def completions_ms(events: Sequence[Event], group: str) -> list[float]:
-    """The completion times of the group's flow in the events in which it completed."""
+    """Return the completion times of the group's flow in the events where it completed."""
     return [time for event in events if (time := event.completion_ms(group)) is not None]
 
 
 def completed(events: Sequence[Event], group: str, scheme: str) -> Share:
-    """In how many events the group's flow completed."""
     return Share(scheme, len(completions_ms(events, group)), len(events), "events")
 
 
 def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimate:
-    """The mean of the completion times, in ms."""
     return replace(mean_if_any(completions_ms(events, group)), completed=(completed(events, group, scheme),))
 
 
 def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:
-    """The mean of the first over that of the second, of the same events in the same order, with a bootstrap interval.
+    """Return the ratio of two means over the same events in the same order, with a bootstrap interval.
 
-    None where the second are all zero: of nothing there is no share. An event has a seed of its own.
+    None if all values of the second are zero. Events have different seeds.
     """
     pairs = np.column_stack([np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)])
     if not pairs[:, 1].any():

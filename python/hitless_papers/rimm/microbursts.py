@@ -1,10 +1,10 @@
-"""20 microbursts, one after the other: what is lost, sent again and delayed. Table 1, figures 7 and 8."""
+"""20 microbursts, one after the other: losses, retransmissions and delays. Table 1, figures 7 and 8, section V."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from hitless.drawing.plot import Plot, Series, cdf_series
-from hitless_papers import Context, Exact, Factor, Gain, Range, Row, Runs, Unjudged, above_one, exhibit
+from hitless_papers import Context, Exact, Factor, Gain, Range, Row, Runs, Shape, Unjudged, above_one, exhibit
 from hitless_papers.estimates import Estimate, mean_of
 from hitless_papers.judge import Judge
 from hitless_papers.rimm import testbed
@@ -64,7 +64,7 @@ def _older(scheme: str) -> str:
 
 
 def _beside_older(schemes: Mapping[str, Mapping[str, Any]], names: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
-    """The schemes, and those of these names with older hosts."""
+    """Return the schemes, and these names again with older hosts."""
     return {**schemes, **{_older(name): {**schemes[name], "transport": testbed.NO_UNDO} for name in names}}
 
 
@@ -127,9 +127,9 @@ _OTHER_HOSTS = Unjudged("the paper has one kind of host")
 
 @exhibit("rimm/fig7", title="Flow completion times of the burst and of the background", headline=True)
 class Figure7(OfEvents):
-    """Section IV-C. The paper's times contain its virtual machines; a ratio does, too, but in both of its parts.
+    """Section IV-C. The paper's times contain delays of virtual machines, in both parts of a ratio.
 
-    Hosts without RACK and tail loss probes are beside it: only they run into timeouts.
+    The same with hosts without RACK and tail loss probes follows: only they run into timeouts.
     """
 
     _PAPER_MS: ClassVar[Mapping[str, float]] = {"basic forwarding": 423.05, "RIMM": 290.07}
@@ -154,7 +154,7 @@ class Figure7(OfEvents):
             yield mean.row(scheme, f"{group}, {self.x}", "mean FCT", paper, judge, unit="ms", note=note)
 
     def _ratio(self, runs: Runs, group: str, schemes: list[str]) -> Row:
-        """Of the means, over the events in which the flow completed under both."""
+        """Return the ratio of the means, over the events where the flow completed under both."""
         found = [self.events(runs, scheme) for scheme in schemes]
         pairs = zip(*([event.completion_ms(group) for event in events] for events in found), strict=True)
         times = [(basic, rimm) for basic, rimm in pairs if basic is not None and rimm is not None]
@@ -219,3 +219,42 @@ class Figure8(OfEvents):
                 cdf_series(name, [event.jitter_us(group) for event in self.events(runs, name)]) for name in _OF_TWO
             ]
             yield Plot(f"Jitter of the {group}", "jitter (us)", "share of events", series)
+
+
+@exhibit("rimm/exact", title="Release when S_a = S_f, beside release after a flowlet gap")
+class ExactRelease(OfEvents):
+    """One register for each number, the earlier stage for S_f: a new packet reads it, and then takes S_a."""
+
+    schemes: ClassVar = {"RIMM": testbed.RIMM, "exact release": testbed.EXACT}
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        x = self.x
+        for scheme in self.schemes:
+            events = self.events(runs, scheme)
+            counts = [event.retransmitted for event in events]
+            detoured = sum(event.counter("packets detoured") for event in events)
+            nothing = None if detoured else testbed.NOTHING_DETOURED
+            note = f"at most {max(counts)} in an event"
+            if scheme == "RIMM":
+                paper, judge = Range(1.0, 3.0), Factor(better="lower")
+                metric = "retransmissions per event"
+                yield mean_of(counts).row(scheme, x, metric, paper, nothing or judge, unit="", note=note)
+            else:
+                metric = "retransmissions, all events"
+                yield Row(scheme, x, metric, "", sum(counts), 0.0, judge=nothing or Exact(), note=note)
+            lost = sum(event.lost for event in events)
+            yield Row(scheme, x, "packets lost, all events", "", lost, 0.0, judge=nothing or Exact())
+            early = sum(
+                event.counter("packets released early") + event.counter("packets released late") for event in events
+            )
+            none = Shape(early == 0, f"{scheme} releases all numbered packets in their order")
+            yield Row(scheme, x, "packets released out of order", "", early, judge=nothing or none)
+            passed = sum(event.counter("new packets past detoured ones") for event in events)
+            yield Row(scheme, x, "new packets past detoured ones", "", passed)
+            yield Row(scheme, x, "packets reordered", "", sum(event.reordered for event in events))
+            yield mean_completion(events, "burst", scheme).row(scheme, x, "mean FCT of the burst", unit="ms")
+            rounds = sum(event.counter("detours") for event in events) / max(1, detoured)
+            yield Row(scheme, x, "detours of a packet that is detoured", "", rounds, note=f"{detoured:,} packets")
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        yield self.completions(runs, "burst")

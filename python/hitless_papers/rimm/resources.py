@@ -1,7 +1,7 @@
-"""What RIMM keeps (section V): "4n + 32K bytes" for a switch of n ports and 4K slots of flows.
+"""State of RIMM (section V): "4n + 32K bytes" for a switch of n ports and 4K slots of flows.
 
 Table 2 compares schemes by words ("in-network solution: yes") and one figure, the time of a reaction: the round trip to
-a neighbour. It has no number for this, and `rimm/tab3` measures what follows from it.
+a neighbour. It has no number for this; `rimm/tab3` measures its effect.
 """
 
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ _OWN_COUNT = Unjudged("n is counted here, so that 4n is no number of the paper's
 
 @exhibit("rimm/tab2", title="Memory that RIMM takes: 4n + 32K bytes")
 class Table2(Exhibit):
-    """The state that the paper counts, and all of it.
+    """The state that the paper counts, and all state.
 
-    Ports are counted here, so what the formula says of them is no number of the paper's to be judged by.
+    The number of ports is a choice here, so its part of the formula has no verdict.
     """
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:

@@ -1,4 +1,4 @@
-"""RIMM beside others: the same 20 events for all."""
+"""RIMM and its rivals on the same 20 events."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -68,7 +68,7 @@ def _metrics(scheme: str, events: list[Event]) -> Iterable[tuple[str, str, list[
         [max(map(event.peak_segments, testbed.NEIGHBOUR_PORTS)) for event in events],
     )
     if scheme == "DIBS":
-        yield "packets detoured per event", "", [float(event.counter("packets detoured", "dibs")) for event in events]
+        yield "packets detoured per event", "", [float(event.counter("packets detoured")) for event in events]
         yield "most detours of a packet", "", [_most(event) for event in events]
 
 

@@ -25,8 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitless.checking import Fields
-from hitless_papers import Unjudged
-from hitless_papers.scenarios import ends, linux
+from hitless_papers import Unjudged, scenarios
 
 SEGMENT_BYTES = 80
 QUEUE_SEGMENTS = 24_000
@@ -45,7 +44,7 @@ HOSTS_NOTE = (
 )
 
 HOT_PORT = "S2-3->VM7"
-"""The port whose queue the burst fills."""
+"""The burst fills the queue of this port."""
 NEIGHBOUR_PORTS = ("S1-1->S2-3", "S1-2->S2-3")
 """Where packets wait that S2-3 has detoured."""
 
@@ -72,7 +71,7 @@ TCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "cubic", "handshake": Tru
 DCTCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "dctcp", "handshake": True}
 
 NO_UNDO: Mapping[str, Any] = {**TCP, "rack_tlp": False, "eifel_undo": False}
-"""A sender that takes three duplicate acknowledgements for a loss, and never finds out that it was none."""
+"""A sender that takes three duplicate acknowledgements for a loss, and never detects its mistake."""
 
 BASIC: Mapping[str, Any] = {}
 RIMM: Mapping[str, Any] = {"mechanism": [{"kind": "rimm"}]}
@@ -98,15 +97,8 @@ SCHEMES: Mapping[str, Mapping[str, Any]] = {
 
 def topology(hosts: Mapping[str, str] = HOSTS) -> Mapping[str, Any]:
     """Figure 6; ``hosts`` by name, with the leaf of each."""
-    host_links = [{"ends": [host, leaf], "rate": "10 Gbps", "delay": "50 ns"} for host, leaf in hosts.items()]
-    pairs = [[leaf, spine] for leaf in LEAVES for spine in SPINES]
-    core_links = [{"ends": pair, "rate": "40 Gbps", "delay": "50 ns"} for pair in pairs]
-    return {
-        "kind": "graph",
-        "hosts": list(hosts),
-        "switches": [*SPINES, *LEAVES],
-        "links": [*host_links, *core_links],
-    }
+    core_links = [(leaf, spine, 40) for leaf in LEAVES for spine in SPINES]
+    return scenarios.graph(hosts, [*SPINES, *LEAVES], [*((*pair, 10) for pair in hosts.items()), *core_links])
 
 
 def background(length_ms: float, name: str = "background") -> Mapping[str, Any]:
@@ -115,12 +107,10 @@ def background(length_ms: float, name: str = "background") -> Mapping[str, Any]:
 
 
 def burst(size_bytes: int = BURST_BYTES, source: str = "VM4", destination: str = "VM7") -> Mapping[str, Any]:
-    """The bursty flow."""
     return one_flow("burst", source, destination, size_bytes, BURST_MS)
 
 
 def one_flow(name: str, source: str, destination: str, size_bytes: int, start_ms: float) -> Mapping[str, Any]:
-    """One flow of a group."""
     return {
         "name": name,
         "transport": "hosts",
@@ -150,23 +140,19 @@ def scenario(
 
     ``settles``: some frames of VM1 are corrupted at 5 ms, which ends the slow start of what it sends.
     """
-    named = {"hosts": scheme.get("transport", TCP), **(transports or {})}
-    made: dict[str, Any] = {
-        "name": name,
-        "topology": topology(hosts),
-        "routing": {"choice": "by-sum"},
-        "switch": {"preset": "tofino-like", "buffer": _QUEUE, **scheme.get("switch", {})},
-        "host": {**linux(stack_us), **scheme.get("host", {})},
-        "transport": [{"name": title, **settings} for title, settings in named.items()],
-        "flows": list(flows),
-        "measure": measure or {},
-        **ends(duration),
-    }
-    if settles:
-        made["link"] = [{"name": "VM1->S2-1", "changes": _SLOW_START_ENDS}]
-    if "mechanism" in scheme:
-        made["mechanism"] = list(scheme["mechanism"])
-    return made
+    return scenarios.scenario(
+        name,
+        topology(hosts),
+        flows,
+        {"hosts": scheme.get("transport", TCP), **(transports or {})},
+        duration=duration,
+        routing={"choice": "by-sum"},
+        switch={"preset": "tofino-like", "buffer": _QUEUE, **scheme.get("switch", {})},
+        host={**scenarios.linux(stack_us), **scheme.get("host", {})},
+        measure=measure,
+        link=[{"name": "VM1->S2-1", "changes": _SLOW_START_ENDS}] if settles else [],
+        mechanism=scheme.get("mechanism"),
+    )
 
 
 _SLOW_START_ENDS = [

@@ -11,7 +11,7 @@ from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.sqr import fct, overhead, testbed
-from hitless_papers.sqr.counters import CHECKED, GIVEN_UP, checked, counter, passes_per_copy, protected
+from hitless_papers.sqr.fct import CHECKED, GIVEN_UP, checked, passes_per_copy, protected
 
 _TABLES = ("flows", "messages", "mechanisms", "failures")
 _EQUATION_1 = Unjudged("the paper has equation 1, and measures in sqr/fig13")
@@ -27,7 +27,7 @@ _SMALL_BUFFER = {"kind": "shared", "total": "4 MB", "alpha": 8}
 
 @dataclass(frozen=True)
 class Variant:
-    """One thing that is different from the paper's set-up."""
+    """One difference from the paper's set-up."""
 
     name: str
     note: str = ""
@@ -44,7 +44,6 @@ class Variant:
     sources: Sequence[str] = ("h2",)
 
     def scenario(self, flows: int) -> Fields:
-        """Short flows while the links fail."""
         recovery = testbed.recovery(self.scheme, self.detection)
         sqr = None if self.sqr is None else {"links": list(self.links), **self.sqr}
         stop = testbed.milliseconds(fct.PERIOD_MS * flows)
@@ -127,29 +126,24 @@ _PRESSURE = (
 
 @dataclass(frozen=True)
 class Buffer:
-    """A cache in steady state, at line rate."""
-
     rate_gbps: int
     delay_us: float
     caching: str
 
     @property
     def x(self) -> str:
-        """The position in the table."""
         return f"{self.rate_gbps} Gbps, {self.delay_us:g} us"
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         return f"{self.caching} {self.x}"
 
     def scenario(self) -> Fields:
-        """20 ms at line rate."""
         rate_gbps = self.rate_gbps
         return overhead.steady(rate_gbps, self.delay_us, 20, line_gbps=rate_gbps, caching=self.caching)
 
     def rows(self, run: Run) -> Iterable[Row]:
-        """Its size beside equation 1, and what each copy costs."""
+        """Compare its size with equation 1, and show the cost of each copy."""
         paper = overhead.product_kb(self.rate_gbps, self.delay_us)
         yield Row(self.caching, self.x, "buffer used", "KB", overhead.mean_kb(run), paper, judge=_EQUATION_1)
         yield Row(self.caching, self.x, "passes for each copy", "", passes_per_copy(run))
@@ -198,10 +192,10 @@ def _row(variant: Variant, run: Run) -> Iterable[Row]:
     if variant.sqr is None:
         return
     for what in ("most", "mean"):
-        yield Row(variant.name, "sw6", f"cache, {what}", "KB", counter(run, f"{what} bytes", "sw6") / 1e3)
+        yield Row(variant.name, "sw6", f"cache, {what}", "KB", run.counter(f"{what} bytes", "sw6") / 1e3)
     yield Row(variant.name, x, "passes for each copy", "", passes_per_copy(run))
     for name in GIVEN_UP:
-        value = counter(run, name)
+        value = run.counter(name)
         if value or variant in _PRESSURE:
             yield Row(variant.name, x, name, "", value)
     if variant in _PRESSURE:

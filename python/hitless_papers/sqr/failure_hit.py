@@ -55,7 +55,7 @@ _BANDS = (
 
 @exhibit("sqr/fig3", title="FCT of web search flows under failures, ShareBackup' alone")
 class Figure3(Exhibit):
-    """No other traffic. Two further series change the transport, to see what the clusters depend on.
+    """No other traffic. Two further series change the transport, which the clusters may depend on.
 
     The windows of the text are those of flows in a network without failures, looked at every 10 us of their lives.
     """

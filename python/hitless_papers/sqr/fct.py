@@ -26,13 +26,37 @@ from numpy.typing import NDArray
 from hitless.simulation import Run
 from hitless_papers import Context, Point, Share
 from hitless_papers.sqr import testbed
-from hitless_papers.sqr.counters import protected
+
+CHECKED = ("network_packets_lost", "network_packets_reordered", "network_packets_duplicated")
+GIVEN_UP = (
+    "packets sent unprotected",
+    "copies refused by the buffer",
+    "packets lost for want of buffer",
+    "tags skipped",
+)
+"""The counters of what SQR could not protect."""
+
+
+def checked(run: Run, column: str) -> int:
+    """A column of the order checker, summed over the flows that SQR protects."""
+    return int(protected(run)[column].sum())
+
+
+def protected(run: Run) -> pl.DataFrame:
+    """Return the flow table without the background."""
+    return run.table("flows").filter(~pl.col("group").str.starts_with("background"))
+
+
+def passes_per_copy(run: Run, switch: str | None = None) -> float:
+    """How often a copy passes egress, on average, before it is retired or sent."""
+    return run.counter("passes through the ring", switch) / max(1, run.counter("copies made", switch))
+
 
 TABLES = ("flows", "messages", "failures")
 WORKLOADS = {"web search": "websearch_dctcp_pias", "data mining": "datamining_vl2_pias"}
 """The paper's distributions, up to 100 KB."""
 PERIOD_MS = 4.1
-"""Between the starts of two flows: no multiple of the kernel's ticks, with which the timeouts would keep step."""
+"""Between the starts of two flows. A multiple of the kernel's ticks would keep step with the timeouts."""
 RANGES_KB = ((0, 10), (10, 50), (50, 100))
 """Figure 11 has three ranges of size; the text does not give them."""
 
@@ -45,14 +69,11 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FlowCase:
-    """One series of the figures."""
-
     workload: str
     scheme: str
 
     @property
     def key(self) -> str:
-        """The key of its run."""
         return f"{self.workload} {self.scheme}"
 
     @property
@@ -63,7 +84,6 @@ class FlowCase:
 
 
 def short_flows(workload: str, count: int) -> Mapping[str, Any]:
-    """The flows that are measured."""
     return {
         "name": "short",
         "transport": "tcp",
@@ -135,7 +155,6 @@ def all_flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
 
 
 def share(run: Run, series: str) -> Share:
-    """How many of the measured flows completed."""
     begun = protected(run)
     finished = begun.join(run.completed_messages().select("flow").unique(), on="flow", how="semi")
     return Share(series, finished.height, begun.height)
@@ -163,10 +182,8 @@ class Outages:
 
 
 def times_us(table: pl.DataFrame) -> Times:
-    """The completion times."""
     return table["fct_us"].to_numpy()
 
 
 def flow_count(context: Context) -> int:
-    """30,000 flows, as in the paper."""
     return context.length("flows", full=30_000, quick=12_000)

@@ -13,7 +13,7 @@ from hitless_papers import Context, Exact, Factor, Point, Replicated, Row, Runs,
 from hitless_papers.estimates import mean_of
 from hitless_papers.scenarios import linux
 from hitless_papers.sqr import fct, testbed
-from hitless_papers.sqr.counters import GIVEN_UP, checked, counter, protected
+from hitless_papers.sqr.fct import GIVEN_UP, checked, protected
 
 _STANDSTILL = "longest time without a new segment, mean over the runs"
 _SCHEMES = ("SB'", "SB'+SQR")
@@ -98,8 +98,6 @@ class Figure7(Replicated):
 
 
 class _Progress:
-    """How the flow of a run got on."""
-
     def __init__(self, run: Run) -> None:
         self._flow = run.table("flows")
         self._samples = run.table("flow_progress")
@@ -113,14 +111,14 @@ class _Progress:
 
     @property
     def standstill_ms(self) -> float:
-        """The longest time in which the highest byte sent stood still, from the failure on."""
+        """Return the longest time without progress of the highest byte sent, after the failure."""
         after = self.since(self._down_ps / 1e9)
         lengths = after.group_by("sequence").len()["len"]
         return float(lengths.max() or 0) * _PERIOD_US / 1e3  # type: ignore[arg-type]
 
     @property
     def least_window_share(self) -> float:
-        """The least window after the failure over that at the failure; at most 1."""
+        """Return the minimum window after the failure over the window at the failure; at most 1."""
         before = self._samples.filter(pl.col("time_ps") < self._down_ps)["cwnd_bytes"][-1]
         least = self.since(self._down_ps / 1e9)["cwnd_bytes"].min()
         return min(1.0, float(least) / float(before))  # type: ignore[arg-type]
@@ -192,7 +190,7 @@ def long_flow(
     sqr: Mapping[str, Any] | None,
     others: Iterable[Mapping[str, Any]] = (),
 ) -> Fields:
-    """One flow and so many failures, 30 ms apart, repaired by ``scheme``; others may share the network."""
+    """Build one flow and failures 30 ms apart, repaired by ``scheme``; others can share the network."""
     failing = {**testbed.failures(scheme, every_ms=30), "count": failures, "jitter": "4 ms"}
     end = testbed.milliseconds(30 * failures + 10)
     background = [{**group, "stop": end} for group in others]
@@ -221,8 +219,6 @@ def _lost_per_failure(run: Run) -> float:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A repair that sqr/order tries."""
-
     name: str
     time_us: float
 
@@ -265,7 +261,7 @@ class Order(Replicated):
         for column, metric in (("lost", "packets lost"), ("reordered", "packets reordered")):
             total = sum(checked(run, f"network_packets_{column}") for run in found)
             yield Row("checker", name, metric, "", total, 0.0, judge=judge, note=note)
-        given_up = sum(counter(run, counted) for run in found for counted in GIVEN_UP)
+        given_up = sum(run.counter(counted) for run in found for counted in GIVEN_UP)
         none = Shape(given_up == 0, f"{name}: every packet was protected until it could not be lost")
         yield Row("switches", name, "packets unprotected, refused or skipped", "", given_up, judge=none)
         yield Row("switches", name, "frames that died on the link", "", died)
@@ -278,6 +274,6 @@ class Order(Replicated):
 
 
 def _duplicates_by_switches(run: Run) -> int:
-    """What the switches put on a link a second time although the first had arrived."""
+    """Count the packets that switches sent again although the first had arrived."""
     died = int(protected(run)["frames_lost_to_failures"].sum())
-    return counter(run, "packets sent from the cache") - counter(run, "packets kept back") - died
+    return run.counter("packets sent from the cache") - run.counter("packets kept back") - died

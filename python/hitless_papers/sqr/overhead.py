@@ -16,10 +16,10 @@ import polars as pl
 from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless_papers import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit, scenarios
 from hitless_papers.estimates import Estimate, curve, mean_in_run
 from hitless_papers.sqr import testbed
-from hitless_papers.sqr.counters import counter, passes_per_copy
+from hitless_papers.sqr.fct import passes_per_copy
 
 _RATES_GBPS = tuple(range(1, 11))
 _DELAY_US = 30.0
@@ -30,18 +30,8 @@ _AS_TAKEN = Unjudged("judged as the capacity taken, which is the same number")
 _TURNS = "the caching queue is served in turn with the other: a single copy that goes round takes its turn each time"
 
 
-def _link(ends: str, rate_gbps: int) -> Mapping[str, Any]:
-    return {"ends": ends.split(), "rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
-
-
-def _topology(rate_gbps: int) -> Mapping[str, Any]:
-    """Senders s1 and s2, the port p1 that caches, and p2 whose link is protected; behind it a second switch."""
-    return {
-        "kind": "graph",
-        "hosts": ["s1", "s2", "p1", "p2"],
-        "switches": ["sw", "far"],
-        "links": [_link(ends, rate_gbps) for ends in ("s1 sw", "s2 sw", "p1 sw", "sw far", "far p2")],
-    }
+_LINKS = (("s1", "sw"), ("s2", "sw"), ("p1", "sw"), ("sw", "far"), ("far", "p2"))
+"""Senders s1 and s2, p1 behind the port that caches, and p2 behind the protected link to a second switch."""
 
 
 def _scenario(
@@ -63,20 +53,21 @@ def _scenario(
     if background:
         long = {"name": "background", "transport": "tcp", "kind": "long"}
         flows.append({**long, "sources": ["s1"], "destinations": ["p1"]})
-    udp = {"name": "udp", "kind": "udp", "rate": f"{rate_gbps or 1} Gbps", "frame_bytes": f"{testbed.FRAME_BYTES} B"}
-    tcp = {"name": "tcp", **testbed.TCP}
+    udp = {"kind": "udp", "rate": f"{rate_gbps or 1} Gbps", "frame_bytes": f"{testbed.FRAME_BYTES} B"}
+    transports = {"udp": udp, "tcp": testbed.TCP}
     mechanism = {"kind": "sqr", "links": ["sw->far"], "ports": [testbed.PORT], "caching_ports": ["sw->p1"], **settings}
-    return {
-        "name": "overhead",
-        "topology": _topology(line_gbps),
-        "host": testbed.HOST,
-        "transport": [used for used in (udp, tcp) if used["name"] in {flow["transport"] for flow in flows}],
-        "flows": flows,
-        "duration": testbed.milliseconds(duration_ms),
-        "mechanism": [mechanism] if rate_gbps > 0 else [],
-        "measure": {"throughput": [{"links": ["sw->p1"], "period": "1 ms"}]},
-        **(extra or {}),
-    }
+    links = [(*ends, line_gbps) for ends in _LINKS]
+    tables: dict[str, Any] = {"measure": {"throughput": [{"links": ["sw->p1"], "period": "1 ms"}]}, **(extra or {})}
+    return scenarios.scenario(
+        "overhead",
+        scenarios.graph(["s1", "s2", "p1", "p2"], ["sw", "far"], links),
+        flows,
+        {name: settings for name, settings in transports.items() if name in {flow["transport"] for flow in flows}},
+        duration=testbed.milliseconds(duration_ms),
+        host=testbed.HOST,
+        mechanism=[mechanism] if rate_gbps > 0 else [],
+        **tables,
+    )
 
 
 def steady(rate_gbps: int, delay_us: float, length_ms: float, *, line_gbps: int = 10, caching: str = "ring") -> Fields:
@@ -92,7 +83,7 @@ def product_kb(rate_gbps: float, delay_us: float) -> float:
 
 @exhibit("sqr/fig13", title="Packet buffer that the cache takes, against the rate of SQR traffic")
 class Figure13(Exhibit):
-    """Steady state at 10 and 100 Gbps; and the most during a repair of 760 us."""
+    """Steady state at 10 and 100 Gbps, and the maximum during a repair of 760 us."""
 
     def points(self, context: Context) -> Iterable[Point]:
         length_ms = context.length("ms of traffic", full=100, normal=20, quick=20)
@@ -121,7 +112,7 @@ class Figure13(Exhibit):
             yield Row(caching, "100 Gbps", "buffer used", "KB", mean_kb(run), paper, judge=Exact(), note=note)
         # Copies in the cache, and packets that wait in their queue.
         waiting = int(runs["repair"].table("queues")["value_bytes"].max())  # type: ignore[arg-type]
-        most = (counter(runs["repair"], "most bytes", "sw") + waiting) / 1e3
+        most = (runs["repair"].counter("most bytes", "sw") + waiting) / 1e3
         paper = product_kb(10, testbed.ROUTE_FAILURE_US)
         note = "equation 1: the paper does not measure it; detected after 30 us, and the link whole 730 us later"
         yield Row("SB'+SQR", "10 Gbps, repair", "most buffer used", "KB", most, paper, judge=Exact(), note=note)
@@ -146,15 +137,15 @@ def _repair() -> Fields:
 
 def mean_kb(run: Run) -> float:
     """The mean over time of the bytes in the cache."""
-    return counter(run, "mean bytes", "sw") / 1e3
+    return run.counter("mean bytes", "sw") / 1e3
 
 
 def _most(run: Run) -> str:
-    return f"at most {counter(run, 'most bytes', 'sw') / 1e3:.1f} KB"
+    return f"at most {run.counter('most bytes', 'sw') / 1e3:.1f} KB"
 
 
 def _granularity(run: Run, rate_gbps: float) -> str:
-    """What the delay and the rounds of the ring say the cache should hold, beside equation 1."""
+    """Say which cache size follows from the delay and the rounds of the ring."""
     round_us = _round_us(run)
     kept_us = _DELAY_US + round_us / 2
     expected_kb = product_kb(rate_gbps, kept_us) * testbed.FRAME_BYTES / testbed.WIRE_BYTES

@@ -27,7 +27,6 @@ _CACHES: Mapping[tuple[str, int, float], float] = {
 
 
 def scenario() -> Fields:
-    """The testbed with SQR, which is not run."""
     return testbed.scenario(
         "sqr-resources",
         [testbed.one_long_flow("40 ms")],
@@ -58,7 +57,7 @@ class Table1(Exhibit):
 
 @exhibit("sqr/tab2", title="What SQR takes of a pipeline")
 class Table2(Exhibit):
-    """Registers of SQR beside the compiler's shares."""
+    """Registers of SQR, compared with the compiler's shares."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = statement(scenario(), "sw6", "sqr")
@@ -82,6 +81,5 @@ def _delays_us() -> Mapping[str, float]:
 
 
 def _microseconds(text: str) -> float:
-    """A time as a checked scenario has it."""
     value, unit = text.split()
     return float(value) * {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}[unit]

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitless.checking import Fields
-from hitless_papers.scenarios import ends, linux
+from hitless_papers import scenarios
 
 FAILING = "sw6<->sw10"
 PORT = 5001
@@ -34,7 +34,7 @@ ROUTE_FAILURE_US = DETECTION_US + SAME_PORT_US
 
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
-"""A full frame with preamble and gap: what the paper counts link speed in."""
+"""A full frame with preamble and gap, the paper's unit of link speed."""
 
 TCP: Mapping[str, Any] = {
     "kind": "tcp",
@@ -46,7 +46,7 @@ TCP: Mapping[str, Any] = {
     "syn_timeout": "1 s",
     "rack_tlp": False,
 }
-HOST = linux(22)
+HOST = scenarios.linux(22)
 """Xeon servers with kernel 4.13."""
 HOSTS_NOTE = "hosts: RTO_min 4 ms in ticks of 4 ms, no RACK and no probes; 22 us a kernel pass and its jitter assumed"
 """For the note of every row that hangs on when hosts send."""
@@ -78,14 +78,9 @@ _LINKS = (
 
 
 def topology(rate_gbps: int = 10) -> Mapping[str, Any]:
-    """Figure 2."""
-    ends = [pair.split() for pair in _LINKS.split(",")]
-    return {
-        "kind": "graph",
-        "hosts": list(_HOSTS),
-        "switches": [f"sw{number}" for number in range(1, 11)],
-        "links": [{"ends": pair, "rate": f"{rate_gbps} Gbps", "delay": "50 ns"} for pair in ends],
-    }
+    """Build figure 2."""
+    links = [(one, other, rate_gbps) for one, other in (pair.split() for pair in _LINKS.split(","))]
+    return scenarios.graph(_HOSTS, [f"sw{number}" for number in range(1, 11)], links)
 
 
 def scenario(
@@ -102,25 +97,20 @@ def scenario(
     switch: Mapping[str, Any] | None = None,
 ) -> Fields:
     """The testbed with these flows, failures and repair; ``duration`` None: until all flows are done."""
-    named = {"tcp": TCP} if transports is None else transports
-    made: dict[str, Any] = {
-        "name": name,
-        "topology": topology(rate_gbps),
-        "routing": {"choice": "by-sum"},
-        "switch": {"preset": "tofino-like", **(switch or {})},
-        "host": HOST,
-        "transport": [{"name": title, **settings} for title, settings in named.items()],
-        "flows": list(flows),
-        "measure": measure or {},
-        **ends(duration),
-    }
-    if failures:
-        made["failure"] = list(failures)
-    if recovery is not None:
-        made["recovery"] = recovery
-    if sqr is not None:
-        made["mechanism"] = [{"kind": "sqr", "links": [FAILING], "ports": [PORT], **sqr}]
-    return made
+    return scenarios.scenario(
+        name,
+        topology(rate_gbps),
+        flows,
+        {"tcp": TCP} if transports is None else transports,
+        duration=duration,
+        routing={"choice": "by-sum"},
+        switch={"preset": "tofino-like", **(switch or {})},
+        host=HOST,
+        measure=measure,
+        failure=failures,
+        recovery=recovery,
+        mechanism=[] if sqr is None else [{"kind": "sqr", "links": [FAILING], "ports": [PORT], **sqr}],
+    )
 
 
 def recovery(scheme: Mapping[str, Any], detection: Mapping[str, Any] | None = None) -> Mapping[str, Any]:

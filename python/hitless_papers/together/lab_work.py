@@ -19,12 +19,12 @@ SLACK_US = 20_000.0
 is 20 ms late makes no TCP here lose patience: its least time-out is 200 ms."""
 
 Counts: TypeAlias = Mapping[str, float]
-"""What a scene counted, by name."""
+"""Counts of a scene, by name."""
 Drive: TypeAlias = Callable[[OwnLab, Callable[[float], None]], Counts]
 """Sends through a lab that is up. The second argument waits for seconds, and ends the work when that is wished."""
 
 _one_at_a_time = threading.Lock()
-"""Labs beside each other would take each other's processor."""
+"""Several labs at once would compete for the processor."""
 _numbers = itertools.count(1)
 
 
@@ -46,7 +46,7 @@ def why_no_labs() -> HitlessError | None:
 
 @dataclass(frozen=True, slots=True)
 class NoLab:
-    """Work that fails with the reason for which there are no labs here."""
+    """Work that fails with the reason why no lab can run."""
 
     reason: HitlessError
 
@@ -58,8 +58,6 @@ class NoLab:
 
 @dataclass(frozen=True, slots=True)
 class LabWork:
-    """A scenario, and what is sent through it."""
-
     scenario: str
     drive: Drive
     seconds: float
@@ -69,7 +67,7 @@ class LabWork:
     """A lab is of this machine: no executor elsewhere runs it."""
 
     def job(self, *, file_name: str, seed: int | None) -> "LabJob":
-        """The lab, about to come up; the seed is that of the losses of its links."""
+        """Return the lab before its start; the seed is for the losses of its links."""
         return LabJob(self, file_name, seed if seed is not None else 1)
 
 

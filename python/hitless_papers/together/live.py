@@ -20,7 +20,7 @@ _REPLICAS = {"quick": 1, "normal": 2, "full": 5}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a system is to show: ``holds`` is asked of what was counted without it and with it."""
+    """Claim about a system: ``holds`` gets the counts without it and with it."""
 
     statement: str
     holds: Callable[[Counts, Counts], bool]
@@ -179,7 +179,7 @@ def _key(scene: Scene, series: str, replica: int) -> str:
 
 
 def _rows(scene: Scene, metric: Metric, runs: Runs, replicas: int) -> Iterator[Row]:
-    """The rows of one metric: the plain switch, and then what is better with each variant."""
+    """Yield the rows of one metric: the plain switch, and then each variant."""
     found = {series: [runs[_key(scene, series, number)] for number in range(replicas)] for series in scene.variants}
     for series, labs in found.items():
         values = [_counts(lab)[metric.count] for lab in labs]
@@ -201,7 +201,7 @@ def _judge(claim: Claim | None, series: str, plain: Sequence[Run], ours: Sequenc
 
 
 def doubts(run: Run) -> str:
-    """Why a lab's counts are not those of its switches; empty where they are."""
+    """Return the reason why a lab's counts are unreliable, or an empty text."""
     status = run.summary["status"]
     return "; ".join(status["warnings"]) if status["is_overloaded"] else ""
 
@@ -212,7 +212,7 @@ def _counts(run: Run) -> Counts:
 
 
 def _note(labs: Sequence[Run]) -> str:
-    """How late the labs were: what tells a machine that keeps up from one that does not."""
+    """Say how late the labs were: a slow machine is late."""
     worst_ns = max(port["departures"]["worst_ns"] for lab in labs for port in lab.summary["status"]["ports"])
     several = f"mean of {len(labs)} labs, each of which is judged; " if len(labs) > 1 else ""
     return f"{several}late by {worst_ns / 1e6:.1f} ms at most, of {SLACK_US / 1e3:.0f} ms allowed"

@@ -1,7 +1,7 @@
 """What a run of all systems says: how long flows and queries took, what was lost where, and what it cost in buffer."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ _LONG_BYTES = 1_000_000
 """Bounds that figures of web-search flows are usually cut at (deflection, AFQ)."""
 _TAIL = 99.0
 _ELSEWHERE = (*IN_HOSTS, CORRUPTED, LINK_DOWN)
-"""Reasons of drops that are none of a switch."""
+"""Reasons of drops outside switches."""
 
 Times = NDArray[np.float64]
 
@@ -37,28 +37,26 @@ class Timed:
     name: str
     """As rows name it: "web-search flows below 100 KB"."""
     what: str
-    """What is counted: flows, queries."""
+    """Unit: flows, queries."""
     of: Callable[[Run], pl.DataFrame]
     """With ``took_ms``, which unfinished ones have until the end of the run, and ``is_done``."""
     few: bool = False
     """Are there too few in a run for the percentile of its tail?"""
 
     def times_ms(self, run: Run) -> Times:
-        """Of all that began; one that did not finish took until the end of the run at least."""
+        """Return the times of all that began; an unfinished one took at least until the end of the run."""
         return self.of(run)["took_ms"].to_numpy().astype(np.float64)
 
     def share(self, series: str, runs: Sequence[Run]) -> Share:
-        """How many finished."""
         done = [self.of(run)["is_done"] for run in runs]
         return Share(series, sum(int(each.sum()) for each in done), sum(map(len, done)), self.what)
 
     @property
     def tail(self) -> str:
-        """The tail of one run, in words."""
         return "slowest" if self.few else f"p{_TAIL:g}"
 
     def tail_ms(self, run: Run) -> float:
-        """The tail of one run. Raises `ValueError` where its percentile would be the slowest and is not called so."""
+        """Return the tail of one run. Raises `ValueError` if there are too few times for its percentile."""
         times = self.times_ms(run)
         if self.few:
             return float(times.max())
@@ -124,17 +122,11 @@ def _lost_on_links(run: Run) -> int:
 
 def _lost_to_corruption(run: Run) -> int:
     """Of packets: with LinkGuardian those that it found missing and could not recover."""
-    missing = counter(run, "packets found missing")
-    if missing is not None:
-        return missing - (counter(run, "packets recovered") or 0)
+    missing = run.counter("packets found missing", default=-1)
+    if missing >= 0:
+        return missing - run.counter("packets recovered")
     link = run.table("links").filter(pl.col("link") == CORRUPTING)
     return int(link["frames_corrupted"].sum())
-
-
-def counter(run: Run, name: str) -> int | None:
-    """The sum of a counter of all mechanisms; none where no mechanism has it."""
-    found = run.table("mechanisms").filter(pl.col("counter") == name)
-    return None if found.is_empty() else int(found["value"].sum())
 
 
 def _fairness(run: Run) -> float:
@@ -180,4 +172,14 @@ PERCENTILES: Mapping[Timed, Sequence[float]] = {
     QUERIES: (50, 99, 99.9),
     BURSTS: (50, 99),
 }
-"""What is shown of each."""
+"""Percentiles with a row."""
+
+
+TABLES = ("messages", "flows", "drops", "links", "mechanisms", "queues")
+"""Tables that the rows need."""
+
+
+def reduced(run: Run) -> Run:
+    """Replace the samples of each queue by their maximum."""
+    most = run.table("queues").group_by("port", maintain_order=True).agg(pl.col("value_bytes").max())
+    return replace(run, tables={**run.tables, "queues": most})

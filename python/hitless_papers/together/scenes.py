@@ -43,7 +43,6 @@ class Scene:
     """What its counts hang on and is not the default, for the notes of its rows."""
 
     def scenario(self, variant: str) -> str:
-        """The text of a variant."""
         return self.fabric + self.variants[variant]
 
 
@@ -333,7 +332,6 @@ def _sent_again(told: Mapping[str, Any]) -> Counts:
 
 
 def overtaken(numbers: Sequence[int]) -> int:
-    """How many came after one with a higher number."""
     highest, late = -1, 0
     for number in numbers:
         late += number < highest
@@ -349,7 +347,6 @@ def lost(status: Status) -> int:
 
 
 def counted(status: Status, mechanism: str, counter: str) -> int:
-    """A counter of a mechanism, of all switches together."""
     rows = status.values["mechanisms"]
     return sum(int(value) for _, name, _, what, value in rows if (name, what) == (mechanism, counter))
 

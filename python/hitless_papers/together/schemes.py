@@ -101,5 +101,4 @@ def _ports(topology: Mapping[str, Any]) -> Collection[str]:
 
 
 def fan_in(group: str) -> int:
-    """Answers to a query of an incast group."""
     return int(next(flows["fan_in"] for flows in example()["flows"] if flows["name"] == group))

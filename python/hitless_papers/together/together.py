@@ -22,8 +22,7 @@ from hitless_papers import Context, Exact, Point, Replicated, Row, Runs, Shape, 
 from hitless_papers.estimates import Estimate, mean_of, percentile_of
 from hitless_papers.judge import Judge
 from hitless_papers.together import outcomes
-from hitless_papers.together.outcomes import BURSTS, LONG, QUERIES, SHORT, WEB_SEARCH, Counted, Timed
-from hitless_papers.together.reduction import TABLES, reduced
+from hitless_papers.together.outcomes import BURSTS, LONG, QUERIES, SHORT, TABLES, WEB_SEARCH, Counted, Timed, reduced
 from hitless_papers.together.schemes import (
     ALL,
     ALONE,
@@ -44,7 +43,7 @@ _TIMES_CLEAN = 2.0
 """How much longer than in the clean network a tail may be with all five."""
 _FAIR = 0.95
 _OWN = {"RIMM": BURSTS, "PD": QUERIES}
-"""What a system is for, of what takes time."""
+"""Times that a system is made to shorten."""
 _PROMISES: Mapping[Counted, tuple[str, str]] = {
     outcomes.LOST_TO_FAILURES: ("SQR", "nothing is lost to the failing link"),
     outcomes.LOST_TO_CORRUPTION: ("LinkGuardian", "nothing is lost to the corrupting link"),
@@ -79,7 +78,7 @@ class Together(Replicated):
 
 
 def _of_scheme(scheme: Scheme, runs: Sequence[Run]) -> Iterator[Row]:
-    """All numbers of one scheme; percentiles are of all its runs together."""
+    """Yield all numbers of one scheme, with percentiles over all its runs."""
     for counted in outcomes.COUNTED:
         if counted in (outcomes.FAIRNESS, outcomes.GOODPUT) and scheme is CLEAN:
             continue  # nobody cheats there
@@ -95,7 +94,7 @@ def _of_scheme(scheme: Scheme, runs: Sequence[Run]) -> Iterator[Row]:
 
 
 def _promise(counted: Counted, scheme: Scheme, values: Sequence[float]) -> Judge:
-    """What a system promises of a number, alone and beside all others."""
+    """Judge the promise of a system, alone and with all others."""
     system, statement = _PROMISES.get(counted, ("", ""))
     if system not in scheme.systems or scheme not in (ALL, ALONE[system], GUARDED[system]):
         return _NO_PAPER
@@ -126,7 +125,7 @@ def _given(system: str, where: str, without: _Runs, with_it: _Runs) -> Iterator[
 
 
 def _in_own_trouble(system: str, without: _Runs, with_it: _Runs) -> Iterator[Row]:
-    """What a system gives where nothing is wrong but what it is made for."""
+    """Yield the gain of a system in its own trouble only."""
     for counted, (promised_by, _) in _PROMISES.items():
         if promised_by == system:
             for scheme, runs in (without, with_it):
