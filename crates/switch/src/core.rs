@@ -55,8 +55,8 @@ impl Core {
     }
 
     /// Returns whether a port's group of queues is idle: no packet waits, is under way to it or is on the line.
-    pub fn group_is_idle(&mut self, now: Time, port: PortId) -> bool {
-        let state = &mut self.ports[usize::from(port.0)];
+    pub fn group_is_idle(&self, now: Time, port: PortId) -> bool {
+        let state = &self.ports[usize::from(port.0)];
         let Scheduler::Queued(scheduler) = &state.scheduler else { return false };
         scheduler.group_is_idle(now) && !state.group_is_underway()
     }

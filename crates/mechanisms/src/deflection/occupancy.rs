@@ -223,9 +223,10 @@ impl View {
         }
     }
 
-    /// Whether a queue is full for the current packet, to the knowledge of ingress.
+    /// Tests whether a queue is full for the current packet, to the knowledge of ingress, and records the age of that
+    /// knowledge.
     #[inline]
-    pub fn is_full(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> bool {
+    pub fn test_full(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> bool {
         match self.occupancy {
             Occupancy::Immediate(_) | Occupancy::UpdateGap(UpdateGap { sees_full_at_once: true, .. }) => {
                 !context.queue(place.port, place.queue).has_room()
@@ -277,7 +278,7 @@ impl View {
         let register = &mut self.egress[index];
         let known = Known {
             // Three frames: the departing frame, a frame on the line, and a frame that would have to fit (see
-            // `is_full`).
+            // `test_full`).
             is_full: capacity_bytes.is_some_and(|capacity| depth_bytes + 3 * frame_bytes > capacity),
             depth_bytes,
             mean_rank: mean_rank.unwrap_or(register.value.mean_rank),

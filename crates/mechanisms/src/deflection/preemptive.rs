@@ -71,9 +71,9 @@ impl PreemptiveDeflection {
     /// Tests whether the current packet may enter a queue.
     fn test(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> Test {
         let index = self.queues.index(place);
-        let test = if self.view.is_full(place, index, context) {
+        let test = if self.view.test_full(place, index, context) {
             Test::Full
-        } else if self.is_over(place, index, rank, context) {
+        } else if self.test_threshold(place, index, rank, context) {
             Test::OverThreshold
         } else {
             Test::Passed
@@ -83,7 +83,7 @@ impl PreemptiveDeflection {
         test
     }
 
-    fn is_over(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> bool {
+    fn test_threshold(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> bool {
         let Some(capacity_bytes) = self.settings.capacity.bytes(place, context) else { return false };
         let depth_bytes = self.view.depth_bytes(place, index, context);
         let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.settings.alpha);

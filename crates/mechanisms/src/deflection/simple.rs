@@ -68,7 +68,7 @@ impl SimpleDeflection {
             let place = Place { port, queue: context.ports().class_queue(port, class) };
             port != full
                 && self.neighbours.may_take(port, arrived_by)
-                && !self.view.is_full(place, self.queues.index(place), context)
+                && !self.view.test_full(place, self.queues.index(place), context)
         };
         let port = ports[first_free(start, ports.len(), is_free)?];
         Some((port, context.ports().class_queue(port, class)))
@@ -97,7 +97,7 @@ impl Mechanism for SimpleDeflection {
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let port = place.port;
         self.counters.port(port).seen += 1;
-        if !self.view.is_full(place, self.queues.index(place), context) {
+        if !self.view.test_full(place, self.queues.index(place), context) {
             self.counters.leaves_by(port, context);
             return Verdict::Continue;
         }

@@ -165,7 +165,7 @@ impl Sqr {
         let is_marked = self.is_marked(context);
         // The order needs to know now whether a copy will exist: a packet that leaves without a copy gets no tag, since
         // nothing could answer for that tag later (section III-E).
-        let may_copy = is_marked && self.may_copy(context, least_loaded);
+        let may_copy = is_marked && self.admit_copy(context, least_loaded);
         let way = self.ways.way(context.pass(), port);
         if !is_marked {
             return self.send_unmarked(context, way);
@@ -258,8 +258,9 @@ impl Sqr {
         self.config.settings.protects(class, || context.service_key())
     }
 
-    /// Whether the ring has room and the backstop allows copies (section VI, "Handling Traffic Surges").
-    fn may_copy(&mut self, context: &mut Context<'_>, towards: PortId) -> bool {
+    /// Moves the backstop (section VI, "Handling Traffic Surges"); returns whether it allows a copy and the ring has
+    /// room.
+    fn admit_copy(&mut self, context: &mut Context<'_>, towards: PortId) -> bool {
         let limit_bytes = self.config.ring_share(towards).limit_bytes;
         if context.queue(towards, self.caching_queue(towards)).bytes() >= limit_bytes {
             return false;
@@ -359,7 +360,7 @@ impl Sqr {
         // A packet that leaves on an unprotected link has no copy, and its tag is done.
         if !self.is_protected[usize::from(context.port().0)] {
             self.order.retire(context.pass(), &copy);
-        } else if self.may_copy(context, least_loaded) {
+        } else if self.admit_copy(context, least_loaded) {
             self.copy(context, copy, least_loaded);
         } else {
             self.counters.port(cached.primary).unprotected += 1;

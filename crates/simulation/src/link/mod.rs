@@ -371,9 +371,9 @@ impl Links {
         self.impairment_mut(link).set_state(now, state);
     }
 
-    /// Whether a control ordered set that arrives at `at` arrives intact. The loss model sees it as a frame of eight
+    /// Decides whether a control ordered set that arrives at `at` is intact. The loss model sees it as a frame of eight
     /// bytes, so a loss model that ignores length loses it as often as a full frame. No counter includes it.
-    pub fn carries_ordered_set(&mut self, link: u32, at: Time) -> bool {
+    pub fn carry_ordered_set(&mut self, link: u32, at: Time) -> bool {
         let set = ArrivingFrame { at, frame_bytes: ORDERED_SET_BYTES, is_link_retransmission: false };
         self.fate(link, set) == Fate::Arrives
     }
