@@ -10,7 +10,7 @@ use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 
 use super::settings::LinkLayerRetrySettings;
-use super::timer::{Timer, timer_token};
+use super::timer::Timer;
 use crate::linkguardian::checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
@@ -191,7 +191,7 @@ impl Receiver {
         if now < self.next_slot {
             if !self.slot_is_awaited {
                 self.slot_is_awaited = true;
-                context.wake_at(self.next_slot, timer_token(self.port, Timer::Receiver));
+                context.wake_at(self.next_slot, Timer::Receiver(self.port));
             }
             return;
         }

@@ -11,7 +11,7 @@ use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Needs, QueueConfig, QueueLimit, Report, Verdict};
 
 use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
-use super::timer::{Timer, timer_token};
+use super::timer::Timer;
 
 /// Priority above all queues of the switch: replays of the MAC do not go through these queues.
 const REPLAY_PRIORITY: u8 = u8::MAX;
@@ -379,7 +379,7 @@ impl Transmitter {
         let deadline = self.deadline().max(context.now());
         if deadline < self.wakes_at {
             self.wakes_at = deadline;
-            context.wake_at(deadline, timer_token(self.port, Timer::Transmitter));
+            context.wake_at(deadline, Timer::Transmitter(self.port));
         }
     }
 

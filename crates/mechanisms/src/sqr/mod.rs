@@ -39,6 +39,7 @@ mod moved;
 mod order;
 mod resources;
 mod settings;
+mod timer;
 mod two_failures;
 mod utilization;
 
@@ -46,7 +47,8 @@ use crate::sqr::metadata::CacheMetadata;
 use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
-    Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, Verdict,
+    Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, TimerToken,
+    Verdict,
 };
 
 use backup_paths::{BackupPaths, PathChange};
@@ -57,6 +59,7 @@ use home::{HOME_QUEUES, HomeQueues};
 use moved::MovedPackets;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
+use timer::Timer;
 use utilization::Utilization;
 
 /// Mark of a packet in the cache.
@@ -71,10 +74,6 @@ const RING_SHARE: u64 = 11;
 
 /// The time of a round of the fullest ring on busy ports, as a multiple of the steady delay.
 const ROUND_IN_DELAYS: u64 = 32;
-
-/// The top bit of a timer token marks a look after copies. The bits below it hold the port and the number of the
-/// change.
-const LOOK: u32 = 1 << 31;
 
 /// The progress of a port's order when the control plane last looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
@@ -458,11 +457,11 @@ impl Sqr {
     fn hold_longer(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
         self.moved[usize::from(primary.0)].begin_hold();
         let hold = self.config.settings.return_hold();
-        context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
+        context.wake_at(context.now() + hold, Timer::Hold { primary, number });
     }
 
     fn look_later(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
-        context.wake_at(context.now() + self.steady_delay, LOOK | u32::from(primary.0) << 16 | u32::from(number));
+        context.wake_at(context.now() + self.steady_delay, Timer::Look { primary, number });
     }
 
     /// Steps over missing copies at the head of a queue that is not served. Gives up the remaining copies if none has
@@ -556,15 +555,18 @@ impl Mechanism for Sqr {
 
 impl Sqr {
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
-        let (primary, number) = (PortId(((token & !LOOK) >> 16) as u16), token as u16);
-        if token & LOOK != 0 {
-            self.look_after_copies(primary, number, context);
-        // Packets still wait at the backup, or have left it during this hold: hold again, or new packets would overtake
-        // them.
-        } else if self.moved[usize::from(primary.0)].may_be_overtaken() {
-            self.hold_longer(primary, number, context);
-        } else if let Some(change) = self.ways.finish_move(primary, number) {
-            self.follow(change, context);
+        match Timer::from_token(token) {
+            Timer::Look { primary, number } => self.look_after_copies(primary, number, context),
+            // Packets still wait at the backup, or have left it during this hold: hold again, or new packets would
+            // overtake them.
+            Timer::Hold { primary, number } if self.moved[usize::from(primary.0)].may_be_overtaken() => {
+                self.hold_longer(primary, number, context);
+            }
+            Timer::Hold { primary, number } => {
+                if let Some(change) = self.ways.finish_move(primary, number) {
+                    self.follow(change, context);
+                }
+            }
         }
     }
 }

@@ -136,7 +136,7 @@ impl Encoder {
         let flush_at = self.flush_at();
         if flush_at < self.wakes_at {
             self.wakes_at = flush_at;
-            context.wake_at(flush_at, u32::from(self.port.0));
+            context.wake_at(flush_at, self.port);
         }
     }
 

@@ -22,7 +22,7 @@ mod kind;
 mod settings;
 
 use hitless_core::wire::{Packet, PortId, Time};
-use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
+use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, TimerToken, Verdict};
 
 use crate::by_port::ByPort;
 
@@ -101,7 +101,7 @@ impl Mechanism for Wharf {
 
     fn on(&mut self, event: Event, context: &mut Context<'_>) {
         if let Event::Timer(token) = event
-            && let Some(encoder) = self.encoder_at(PortId(token as u16))
+            && let Some(encoder) = self.encoder_at(PortId::from_token(token))
         {
             encoder.look_at_time(context);
         }

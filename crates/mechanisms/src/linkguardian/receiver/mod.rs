@@ -40,6 +40,7 @@ use super::egress_view::EgressView;
 use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::Buffering;
+use super::timer::{Timer, TimerKind};
 use counters::ReceiverCounters;
 use early::EarlyRepairs;
 use gaps::Reports;
@@ -200,6 +201,10 @@ impl Receiver {
     }
 
     /// Puts the only explicit acknowledgement into its queue, where it waits until there is news.
+    fn timer(&self, kind: TimerKind) -> Timer {
+        Timer { port: self.config.port, channel: self.config.channel, kind }
+    }
+
     pub fn start(&mut self, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue {
             for queue in [self.hold_queue, self.repair_queue] {
