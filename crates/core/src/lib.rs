@@ -7,7 +7,7 @@
 //!
 //! Nothing here knows a switch, a host or a scenario. Settings are here because hosts read settings too.
 
-// The derive and the macro name this crate from wherever they are used, here as well.
+// The derives name this crate from wherever they are used, here as well.
 extern crate self as hitless_core;
 
 pub mod engine;

@@ -52,38 +52,38 @@ pub struct AfqPort {
 }
 
 /// AFQ on ports of a switch.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Afq {
+    #[configured]
     settings: AfqSettings,
     /// BpR, in the width of a bid.
     bytes_per_round: u32,
     /// Charges by traffic class; a class beyond the list has weight 1.
+    #[configured]
     charges: Vec<Charge>,
     /// Position in `ports`, by port of the switch.
     place: Vec<Option<u16>>,
+    #[part]
     ports: Vec<PortState>,
     /// Warning about queues that are too short for the fabric.
+    #[configured]
     short_queues: Option<String>,
 }
 
-hitless_core::state!(Afq {
-    values: bytes_per_round, place;
-    parts: ports;
-    configured: settings, charges, short_queues
-});
-
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 struct PortState {
+    #[configured]
     of: AfqPort,
+    #[part]
     sketch: Sketch,
     estimate: Option<RoundEstimate>,
+    #[part]
     active: Option<ActiveQueues>,
+    #[part]
     exact: Option<ExactBids>,
     swaps: SwapState,
     counters: PortCounters,
 }
-
-hitless_core::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
 
 /// Packet fields that AFQ reads, all in the first cache line.
 #[derive(Clone, Copy, Debug)]

@@ -131,8 +131,9 @@ struct ReportedOccupancy {
 }
 
 /// The knowledge of a switch about its queues.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(crate) struct View {
+    #[configured]
     occupancy: Occupancy,
     /// Recirculation ports that control packets use in turn.
     recirculation_ports: Vec<PortId>,
@@ -142,15 +143,11 @@ pub(crate) struct View {
     /// Time of the last pass through egress, by control packet.
     control_packets: Vec<Time>,
     recirculations: u64,
+    #[part]
     between_updates_ns: Histogram<u64>,
+    #[part]
     age_ns: Histogram<u64>,
 }
-
-hitless_core::state!(View {
-    values: recirculation_ports, egress, told, control_packets, recirculations;
-    parts: between_updates_ns, age_ns;
-    configured: occupancy
-});
 
 impl View {
     /// A view for a switch with these recirculation ports.

@@ -27,25 +27,23 @@ enum Test {
     Full,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct PreemptiveDeflection {
+    #[configured]
     settings: PreemptiveDeflectionSettings,
     stream: Stream,
     neighbours: Neighbours,
+    #[part]
     view: View,
     queues: Queues,
     /// Estimators by queue.
+    #[part]
     estimators: Vec<Estimator>,
     /// The last port used for deflection.
     taken_last: Option<PortId>,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(PreemptiveDeflection {
-    values: stream, neighbours, queues, taken_last;
-    parts: view, estimators, counters;
-    configured: settings
-});
 
 impl PreemptiveDeflection {
     /// Preemptive Deflection for the packets of `relieved`, with random choices from `stream`, on a switch with these

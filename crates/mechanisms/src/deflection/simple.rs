@@ -18,22 +18,19 @@ use crate::neighbours::Neighbours;
 /// The capacity that egress compares with a queue's depth.
 const CAPACITY: Capacity = Capacity::CurrentThreshold(CurrentThreshold {});
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct SimpleDeflection {
     relieved: Vec<PortId>,
+    #[configured]
     start: ScanStart,
     stream: Stream,
     neighbours: Neighbours,
+    #[part]
     view: View,
     queues: Queues,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(SimpleDeflection {
-    values: relieved, stream, neighbours, queues;
-    parts: view, counters;
-    configured: start
-});
 
 impl SimpleDeflection {
     /// Simple Deflection for the packets of `relieved`, with random choices from `stream`, on a switch with these

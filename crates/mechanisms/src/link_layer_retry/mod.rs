@@ -36,20 +36,19 @@ pub use settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
 use timer::Timer;
 use transmitter::Transmitter;
 
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 struct Ends {
+    #[part]
     transmitter: Option<Transmitter>,
+    #[part]
     receiver: Option<Receiver>,
 }
 
-hitless_core::state!(Ends { parts: transmitter, receiver });
-
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub struct LinkLayerRetry {
+    #[part]
     ports: ByPort<Ends>,
 }
-
-hitless_core::state!(LinkLayerRetry { parts: ports });
 
 impl LinkLayerRetry {
     /// Makes `port` the sending end of a link with the settings of both ends.

@@ -46,7 +46,7 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Receiver {
     port: PortId,
     spacing_bytes: u32,
@@ -60,16 +60,11 @@ pub struct Receiver {
     slot_is_awaited: bool,
     /// Time since when a frame has been missing; only valid in the last two states.
     missing_since: Time,
+    #[part]
     recovery_delay_ns: Histogram<u64>,
     checker: Checker,
     counters: Counters,
 }
-
-hitless_core::state!(Receiver {
-    values: port, spacing_bytes, state, expected, last, ack_is_due, next_slot, slot_is_awaited, missing_since,
-        checker, counters;
-    parts: recovery_delay_ns
-});
 
 impl Receiver {
     pub fn new(port: PortId, settings: &LinkLayerRetrySettings) -> Self {

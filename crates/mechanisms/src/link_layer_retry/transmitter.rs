@@ -64,9 +64,10 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Transmitter {
     port: PortId,
+    #[configured]
     settings: LinkLayerRetrySettings,
     replay_queue: QueueId,
     state: State,
@@ -85,12 +86,6 @@ pub struct Transmitter {
     check_number: u32,
     counters: Counters,
 }
-
-hitless_core::state!(Transmitter {
-    values: port, replay_queue, state, next, held, held_bytes, replay_is_queued, replays_in_a_row, progress_at,
-        down_since, wakes_at, is_shut, check_number, counters;
-    configured: settings
-});
 
 impl Transmitter {
     /// Visits each packet in the replay buffer.

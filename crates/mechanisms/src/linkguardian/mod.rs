@@ -57,10 +57,12 @@ pub use settings::{ActivationChange, Buffering, FallbackSettings, LinkGuardianSe
 /// The maximum number of sequence spaces of a link: one for each of two groups of traffic classes.
 pub const CHANNELS: usize = 2;
 
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 struct PortRoles {
     /// The sending ends, by channel.
+    #[part]
     senders: [Option<Sender>; CHANNELS],
+    #[part]
     receivers: [Option<Receiver>; CHANNELS],
     /// Whether all queues except LinkGuardian's own are closed.
     is_closed: bool,
@@ -68,14 +70,11 @@ struct PortRoles {
     rode_last: usize,
 }
 
-hitless_core::state!(PortRoles { values: is_closed, rode_last; parts: senders, receivers });
-
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub struct LinkGuardian {
+    #[part]
     ports: ByPort<PortRoles>,
 }
-
-hitless_core::state!(LinkGuardian { parts: ports });
 
 impl LinkGuardian {
     /// Makes `config.port` the sending end of a protected link, for the packets of its channel.

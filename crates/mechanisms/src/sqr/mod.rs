@@ -83,10 +83,12 @@ struct Look {
     idle: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Sqr {
+    #[configured]
     config: SqrConfig,
     /// The clock of the copies' timestamps.
+    #[configured]
     clock: Clock,
     steady_delay: Duration,
     failure_delay: Duration,
@@ -95,24 +97,21 @@ pub struct Sqr {
     is_protected: Vec<bool>,
     /// The ring's queue, by port. The home queues of a protected port follow it.
     caching_queues: Vec<QueueId>,
+    #[part]
     home: HomeQueues,
     /// The last look at a port's order while its copies are sent, by port.
     looked_at: Vec<Look>,
     /// Packets waiting at the backup, by primary port.
     moved: Vec<MovedPackets>,
+    #[part]
     utilization: Utilization,
+    #[part]
     ways: BackupPaths,
+    #[part]
     order: PacketOrder,
     is_paused_by_backstop: bool,
     counters: SwitchCounters,
 }
-
-hitless_core::state!(Sqr {
-    values: steady_delay, failure_delay, steady_delay_ns, failure_delay_ns, is_protected, caching_queues,
-        looked_at, moved, is_paused_by_backstop, counters;
-    parts: home, utilization, ways, order;
-    configured: config, clock
-});
 
 impl Sqr {
     /// SQR with an empty cache.

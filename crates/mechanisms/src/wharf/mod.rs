@@ -31,20 +31,19 @@ use decoder::Decoder;
 use encoder::Encoder;
 pub use settings::WharfSettings;
 
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 struct Ends {
+    #[part]
     encoder: Option<Encoder>,
+    #[part]
     decoder: Option<Decoder>,
 }
 
-hitless_core::state!(Ends { parts: encoder, decoder });
-
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub struct Wharf {
+    #[part]
     ports: ByPort<Ends>,
 }
-
-hitless_core::state!(Wharf { parts: ports });
 
 impl Wharf {
     /// Makes `port` the sending end of a link with the settings of both ends.

@@ -6,15 +6,16 @@ use hitless_core::wire::Duration;
 use hitless_hosts::Request;
 
 /// Requests of one size, about which servers think for a normally distributed time, cut at 0.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Asking {
+    #[configured]
     pub bytes: u64,
+    #[configured]
     pub mean: Duration,
+    #[configured]
     pub deviation: Duration,
     pub stream: Stream,
 }
-
-hitless_core::state!(Asking { values: stream; configured: bytes, mean, deviation });
 
 impl Asking {
     /// The next request.

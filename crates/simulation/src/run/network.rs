@@ -18,10 +18,15 @@ use super::shared::{Shared, put_on_link};
 use crate::link::Fate;
 
 /// The state machines of a run and their shared state.
+#[derive(hitless_core::state::State)]
 pub(super) struct Network<E> {
+    #[configured]
     pub topology: Arc<Topology>,
+    #[part]
     pub shared: Shared<E>,
+    #[part]
     pub hosts: Hosts,
+    #[part]
     pub switches: Vec<Switch>,
 }
 

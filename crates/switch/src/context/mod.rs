@@ -115,8 +115,7 @@ impl<'a> Context<'a> {
         &mut self.reach.core.pass
     }
 
-    /// Calls [`Mechanism::on`](crate::Mechanism::on) with [`Event::Timer`](crate::Event::Timer) and the token of `timer` at
-    /// `at`.
+    /// Calls [`Mechanism::on`](crate::Mechanism::on) with the [`Event::Timer`](crate::Event::Timer) of `timer` at `at`.
     pub fn wake_at(&mut self, at: Time, timer: impl TimerToken) {
         let (mechanism, token) = (self.reach.mechanism, timer.to_token());
         self.reach.outbox.schedule(at, SwitchEvent::Timer { mechanism, token });

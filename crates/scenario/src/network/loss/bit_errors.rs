@@ -132,19 +132,20 @@ fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
 }
 
 /// The bit errors of a link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct BitErrors {
+    #[configured]
     rate_bps: u128,
+    #[configured]
     unit: Unit,
     /// Mean of the exponential draw that, rounded down, is the number of good units before a spoilt one.
+    #[configured]
     mean_units: f64,
     /// Where units begin.
     phase_bits: u64,
     /// The first spoilt unit that has not passed.
     next_spoilt: u64,
 }
-
-hitless_core::state!(BitErrors { values: phase_bits, next_spoilt; configured: rate_bps, unit, mean_units });
 
 impl BitErrors {
     pub fn new(settings: &BitErrorLoss, rate: BitRate, stream: &mut Stream) -> Self {

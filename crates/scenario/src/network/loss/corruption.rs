@@ -12,14 +12,13 @@ use super::model::LossModel;
 use super::trace::Playback;
 
 /// The losses of one link in one direction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Corruption {
     stream: Stream,
+    #[part]
     process: Process,
     runs: LossRuns,
 }
-
-hitless_core::state!(Corruption { values: stream, runs; parts: process });
 
 /// How many frames were lost in a row, and how often.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]

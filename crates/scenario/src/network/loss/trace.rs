@@ -158,16 +158,16 @@ fn shortened(line: &str) -> String {
 }
 
 /// A trace being played, a step for each frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct Playback {
+    #[configured]
     trace: LossTrace,
+    #[configured]
     at_end: TraceEnd,
     /// The run that is played next, when `rest` is used up.
     next: usize,
     rest: Run,
 }
-
-hitless_core::state!(Playback { values: next, rest; configured: trace, at_end });
 
 impl Playback {
     pub fn new(trace: LossTrace, at_end: TraceEnd) -> Self {

@@ -21,15 +21,14 @@ pub struct Detour {
 }
 
 /// Entries that are watched, and detours in use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_core::state::State)]
 pub(super) struct Watch {
     /// By place in the table: the entry.
+    #[configured]
     sets: BTreeMap<usize, HopSet>,
     /// By switch and port: the port to use instead.
     detours: BTreeMap<(SwitchId, PortId), PortId>,
 }
-
-hitless_core::state!(Watch { values: detours; configured: sets });
 
 /// The paths to one destination for packets that are sent where the table would not send them.
 struct Walk<'a> {

@@ -54,23 +54,22 @@ impl PairSampler {
 
 /// Flows between hosts that are drawn for each. One process for the whole group: the sum of independent Poisson
 /// processes is one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct PairGenerator {
+    #[part]
     pub starts: Starts,
+    #[configured]
     pub pairs: PairSampler,
+    #[configured]
     pub sizes: SizeSampler,
     pub stream: Stream,
     /// Open connections between two hosts, if flows are messages on them: each takes one at random.
+    #[configured]
     pub connections: Option<u32>,
     /// What receivers ask first, if flows are answers.
+    #[part]
     pub asking: Option<Asking>,
 }
-
-hitless_core::state!(PairGenerator {
-    values: stream;
-    parts: starts, asking;
-    configured: pairs, sizes, connections
-});
 
 impl Iterator for PairGenerator {
     type Item = FlowSpec;
@@ -87,15 +86,15 @@ impl Iterator for PairGenerator {
 }
 
 /// A group of flows of which one at a time is under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Sequence {
     /// The flows, whatever their own times.
+    #[part]
     pub(in crate::workload) flows: PairGenerator,
     /// The pause between the end of one and the start of the next.
+    #[configured]
     pub(in crate::workload) gap: Duration,
 }
-
-hitless_core::state!(Sequence { parts: flows; configured: gap });
 
 impl Sequence {
     /// What it asks of a fabric until `end`: one flow at a time.
