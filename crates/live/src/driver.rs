@@ -261,7 +261,7 @@ impl<C: Clock> Driver<C> {
         if let Some(due) = self.fabric.next_event().map(|at| self.wall_ns(at)).filter(|&due| due <= wall.0) {
             self.timers.record(due, wall.0);
         }
-        let target = self.time(wall);
+        let target = since(self.origin, wall);
         self.fabric.settle_arrivals(target);
         let step_ps = self.options.slack_ns.max(1).saturating_mul(1_000);
         loop {
@@ -492,10 +492,6 @@ impl<C: Clock> Driver<C> {
         let link = self.fabric.link_of(point);
         let order = if has_carrier { Order::Repair } else { Order::Fail };
         self.fabric.command(&Command { link, order }).expect("the link of a point has an end here");
-    }
-
-    fn time(&self, wall: MonotonicTime) -> Time {
-        since(self.origin, wall)
     }
 
     fn wall_ns(&self, at: Time) -> u64 {

@@ -157,15 +157,11 @@ const HINT: &str = "hitless scenario resources FILE shows all of it. Leave out a
 
 /// A problem for each kind of switch and each thing of which there is not enough. The scenario is sound otherwise.
 pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
-    match survey(scenario) {
-        Ok(switches) => switches.iter().flat_map(problems).collect(),
-        // What a file of flows says is found out when the run is built.
-        Err(_) => Vec::new(),
-    }
-}
-
-fn problems(switch: &SwitchResources) -> impl Iterator<Item = Problem> + '_ {
-    switch.shortages.iter().map(|shortage| Problem::new("switch.checked", "", sentence(switch, shortage)).hint(HINT))
+    // What a file of flows says is found out when the run is built.
+    let switches = survey(scenario).unwrap_or_default();
+    let shortages = switches.iter().flat_map(|switch| switch.shortages.iter().map(move |shortage| (switch, shortage)));
+    let problem = |(switch, shortage)| Problem::new("switch.checked", "", sentence(switch, shortage)).hint(HINT);
+    shortages.map(problem).collect()
 }
 
 fn sentence(switch: &SwitchResources, shortage: &Shortage) -> String {

@@ -22,16 +22,13 @@ pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]
             rows[switch * width + number] = search.numbered(block);
         }
     }
+    // The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
+    let unplaced = |switch: SwitchId| SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) };
     let mut switches: Vec<SwitchPlace> = topology.switch_ids().map(unplaced).collect();
     (0..).zip(&edge_switches).for_each(|(edge, switch)| switches[switch.0 as usize].edge = edge);
     let rows = share_rows(&rows, width, &mut switches);
     let Search { blocks, ports, .. } = search;
     Table { choice, edges: edge_switches.len(), places, switches, rows, blocks, ports }
-}
-
-/// The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
-fn unplaced(switch: SwitchId) -> SwitchPlace {
-    SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) }
 }
 
 /// Keeps equal rows once, and tells each switch its own.
