@@ -11,7 +11,7 @@ use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 
 use super::settings::LinkLayerRetrySettings;
 use super::timer::Timer;
-use crate::linkguardian::checker::Checker;
+use crate::link_checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]

@@ -16,7 +16,6 @@
 pub mod admission;
 mod build;
 mod check;
-pub mod checker;
 mod command;
 pub mod config;
 mod egress_view;

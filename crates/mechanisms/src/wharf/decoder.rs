@@ -8,7 +8,7 @@ use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 
 use super::contents::{Coded, Reader};
 use super::settings::WharfSettings;
-use crate::linkguardian::checker::Checker;
+use crate::link_checker::Checker;
 
 /// The received frames of a block.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]

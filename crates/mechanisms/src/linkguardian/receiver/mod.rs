@@ -34,13 +34,13 @@ use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
 
-use super::checker::Checker;
 use super::config::ReceiverConfig;
 use super::egress_view::EgressView;
 use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::Buffering;
 use super::timer::{Timer, TimerKind};
+use crate::link_checker::Checker;
 use counters::ReceiverCounters;
 use early::EarlyRepairs;
 use gaps::Reports;
