@@ -11,7 +11,7 @@
 // Docs are required only where outsiders look: in the switch, the mechanism interface and the settings.
 #![allow(missing_docs)]
 
-// The derive and the macro refer to this crate by its external name, also inside this crate.
+// The derives refer to this crate by its external name, also inside this crate.
 extern crate self as hitless_core;
 
 pub mod engine;

@@ -44,7 +44,7 @@ pub fn best_to_take_down(paths: &mut PathCounts, pod: usize, candidates: &[Candi
     }
     let (mut chosen, contested) = split(paths, pod, candidates);
     chosen.iter().for_each(|&link| paths.take_down(link));
-    let possible: Vec<_> = contested.into_iter().filter(|candidate| paths.can_lose(candidate.link)).collect();
+    let possible: Vec<_> = contested.into_iter().filter(|candidate| paths.try_losing(candidate.link)).collect();
     let found = if possible.is_empty() { Vec::new() } else { Search::run(paths, pod, &possible) };
     chosen.iter().for_each(|&link| paths.bring_up(link));
     chosen.extend(found);

@@ -256,7 +256,7 @@ impl<C: Clock> Driver<C> {
         if let Some(due) = self.fabric.next_event().map(|at| self.wall_ns(at)).filter(|&due| due <= wall.0) {
             self.timers.record(due, wall.0);
         }
-        let target = self.time(wall);
+        let target = since(self.origin, wall);
         self.fabric.settle_arrivals(target);
         // Advance in steps of the slack, so that departures reach the interfaces in time even after a long pause.
         let step_ps = self.options.slack_ns.max(1).saturating_mul(1_000);
@@ -487,10 +487,6 @@ impl<C: Clock> Driver<C> {
         let link = self.fabric.link_of(point);
         let order = if has_carrier { Order::Repair } else { Order::Fail };
         self.fabric.command(&Command { link, order }).expect("the link of a point has an end here");
-    }
-
-    fn time(&self, wall: MonotonicTime) -> Time {
-        since(self.origin, wall)
     }
 
     fn wall_ns(&self, at: Time) -> u64 {

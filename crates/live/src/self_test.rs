@@ -1,7 +1,7 @@
 //! Measures the machine before a run, and compares it with the demands of the scenario.
 
-use hitless_core::wire::packet::MTU_FRAME_BYTES;
-use hitless_core::wire::{BitRate, Duration, Time};
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_core::wire::{Duration, Time};
 use hitless_scenario::Scenario;
 use serde::Serialize;
 
@@ -46,7 +46,8 @@ pub fn measure<C: Clock>(
     let mut fabric = LiveFabric::new(scenario.clone(), settings)?;
     let forwarded_per_s = FRAMES as f64 * 1e9 / forward(clock, &mut fabric).max(1) as f64;
     let fastest = fabric.rates().max_by_key(|(_, rate)| rate.as_bps());
-    let asked_per_s = fastest.as_ref().map_or(0.0, |(_, rate)| 1e12 / time_of_a_frame(*rate).as_ps() as f64);
+    let line_bytes = u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES);
+    let asked_per_s = fastest.as_ref().map_or(0.0, |(_, rate)| 1e12 / rate.time_for(line_bytes).as_ps() as f64);
     let mut warnings = Vec::new();
     if let Some((name, _)) = fastest.filter(|_| asked_per_s > forwarded_per_s) {
         warnings.push(format!(
@@ -68,10 +69,6 @@ pub fn measure<C: Clock>(
         }
     }
     Ok(SelfTest { wake_up, taken_away, forwarded_per_s, asked_per_s, warnings })
-}
-
-fn time_of_a_frame(rate: BitRate) -> Duration {
-    rate.time_for(u64::from(MTU_FRAME_BYTES + hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES))
 }
 
 fn sleep<C: Clock>(clock: &mut C, slack_ns: u64) -> LatenessStatus {

@@ -16,17 +16,16 @@ pub(crate) struct Names {
 }
 
 /// Counts of detours at a switch.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Detours {
     /// The maximum number of detours in the fabric of any packet that was detoured here.
     most: u64,
     /// Detours of detoured packets that left for their host.
+    #[part]
     ended: Histogram<u64>,
     /// Detours that were not counted, because the packet had no room for the count.
     uncounted: u64,
 }
-
-hitless_core::state!(Detours { values: most, uncounted; parts: ended });
 
 impl Detours {
     pub fn new() -> Self {

@@ -9,6 +9,7 @@
 mod by_port;
 mod configured_ports;
 mod detours;
+mod link_checker;
 mod neighbours;
 mod one_link;
 mod port_choice;

@@ -69,27 +69,25 @@ impl Queued {
 }
 
 /// A program with its state, and a pool of packets.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Switch {
     /// The program.
+    #[configured]
     pub program: Arc<Program>,
     /// The program's state.
+    #[part]
     pub state: State,
     /// Port and queue of the last packet that [`Switch::process`] queued.
     pub last_queue: Option<(u32, u32)>,
+    #[configured]
     spare: Vec<Packet>,
     waiting: VecDeque<(Packet, u32)>,
     queued: VecDeque<Queued>,
     /// Packets in queues that only [`Switch::serve`] drains.
     held: VecDeque<Queued>,
+    #[configured]
     out: Vec<u8>,
 }
-
-hitless_core::state!(Switch {
-    values: last_queue, waiting, queued, held;
-    parts: state;
-    configured: program, spare, out
-});
 
 impl Switch {
     /// Creates a switch in the program's initial state.

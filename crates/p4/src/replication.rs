@@ -56,15 +56,14 @@ struct Group {
 }
 
 /// Sessions, groups and nodes of a switch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Replication {
     sessions: BTreeMap<u32, Mirror>,
     groups: BTreeMap<u32, Group>,
     nodes: Vec<Node>,
+    #[configured]
     port_bits: u32,
 }
-
-hitless_core::state!(Replication { values: sessions, groups, nodes; configured: port_bits });
 
 impl Replication {
     /// Creates an empty state.

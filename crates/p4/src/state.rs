@@ -13,13 +13,14 @@ use crate::tables::TableState;
 const DIGESTS_MAX: usize = 1024;
 
 /// The state of a switch that runs a program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct State {
     /// Tables, in the program's order.
     pub tables: Vec<TableState>,
     /// Action profiles.
     pub profiles: Vec<ProfileState>,
     /// Register arrays.
+    #[part]
     pub registers: Vec<Registers>,
     /// Counter arrays.
     pub counters: Vec<Vec<Counter>>,
@@ -28,6 +29,7 @@ pub struct State {
     /// Members of value sets, in the form of parser keys.
     pub value_sets: Vec<Vec<Box<[u8]>>>,
     /// Clone sessions and multicast groups.
+    #[part]
     pub replication: Replication,
     /// The state of the random number generator.
     pub random: u64,
@@ -36,16 +38,12 @@ pub struct State {
     /// Counts of events besides packets.
     pub tally: Tally,
     /// Buffer for the input of hashes.
+    #[configured]
     pub(crate) buffer: Vec<u8>,
     /// The data of the current action.
+    #[configured]
     pub(crate) parameters: Vec<u8>,
 }
-
-hitless_core::state!(State {
-    values: tables, profiles, counters, meters, value_sets, random, digests, tally;
-    parts: registers, replication;
-    configured: buffer, parameters
-});
 
 /// Counts of errors and lost packets, which a correct program avoids, and of digests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
@@ -74,17 +72,17 @@ pub struct Digest {
 }
 
 /// The cells of a register array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Registers {
     /// 64-bit words per cell.
+    #[configured]
     pub cell_words: usize,
     /// Width of a cell in bits.
+    #[configured]
     pub width: u32,
     /// All cells, least significant word first.
     pub words: Vec<u64>,
 }
-
-hitless_core::state!(Registers { values: words; configured: cell_words, width });
 
 impl Registers {
     /// The words of a cell, or `None` beyond the array's end.

@@ -46,9 +46,10 @@ pub fn check_for(
         return fail(findings);
     }
     let mut scenario = match read(text, registry) {
-        Ok(scenario) => with_folder(scenario, file_name),
+        Ok(scenario) => scenario,
         Err(message) => return fail(vec![Finding::at(&document.lines, 0..0, Problem::new("", "", message))]),
     };
+    scenario.folder = Path::new(file_name).parent().unwrap_or(Path::new("")).to_path_buf();
     if let Some(problem) = limit.and_then(|limit| memory::of_fabric(&scenario, limit.execution).beyond(limit.bytes)) {
         return fail(vec![locate(&document, problem)]);
     }
@@ -89,11 +90,6 @@ fn resolve(mut scenario: Scenario) -> Scenario {
     let around = Surroundings { scenario: &scenario, topology: &topology };
     mechanisms.iter_mut().for_each(|entry| entry.resolve(around));
     Scenario { mechanisms, ..scenario }
-}
-
-fn with_folder(scenario: Scenario, file_name: &str) -> Scenario {
-    let folder = Path::new(file_name).parent().unwrap_or(Path::new("")).to_path_buf();
-    Scenario { folder, ..scenario }
 }
 
 fn locate(document: &Document<'_>, mut problem: Problem) -> Finding {

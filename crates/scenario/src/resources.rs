@@ -157,15 +157,11 @@ const HINT: &str = "hitless scenario resources FILE shows all of it. Leave out a
 
 /// Returns a problem for each set of switches and each resource that is short. The scenario is otherwise valid.
 pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
-    match survey(scenario) {
-        Ok(switches) => switches.iter().flat_map(problems).collect(),
-        // Errors in a file of flows are reported when the run is built.
-        Err(_) => Vec::new(),
-    }
-}
-
-fn problems(switch: &SwitchResources) -> impl Iterator<Item = Problem> + '_ {
-    switch.shortages.iter().map(|shortage| Problem::new("switch.checked", "", sentence(switch, shortage)).hint(HINT))
+    // What a file of flows says is found out when the run is built.
+    let switches = survey(scenario).unwrap_or_default();
+    let shortages = switches.iter().flat_map(|switch| switch.shortages.iter().map(move |shortage| (switch, shortage)));
+    let problem = |(switch, shortage)| Problem::new("switch.checked", "", sentence(switch, shortage)).hint(HINT);
+    shortages.map(problem).collect()
 }
 
 fn sentence(switch: &SwitchResources, shortage: &Shortage) -> String {

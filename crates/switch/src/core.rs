@@ -16,28 +16,29 @@ use crate::report::Report;
 /// The whole switch except its mechanisms.
 ///
 /// The fields that every packet needs come first, in one cache line.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 #[repr(C, align(64))]
 pub(crate) struct Core {
+    #[part]
     pub ports: Vec<Port>,
     /// Time between a packet's announcement to a FIFO scheduler and its arrival there.
+    #[configured]
     pub lead: Duration,
     /// As in the architecture.
+    #[configured]
     pub egress_latency: Duration,
+    #[configured]
     pub architecture: Architecture,
+    #[part]
     pub pass: Pass,
     pub packets_created: u64,
+    #[part]
     pub buffer: SharedBuffer,
     pub drops: [u64; DropReason::COUNT],
     /// `None` means that packets follow their route.
+    #[part]
     pub two_choices: Option<TwoChoices>,
 }
-
-hitless_core::state!(Core {
-    values: packets_created, drops;
-    parts: ports, pass, buffer, two_choices;
-    configured: lead, egress_latency, architecture
-});
 
 impl Core {
     /// Returns whether the queue exists.
@@ -55,8 +56,8 @@ impl Core {
     }
 
     /// Returns whether a port's group of queues is idle: no packet waits, is under way to it or is on the line.
-    pub fn group_is_idle(&mut self, now: Time, port: PortId) -> bool {
-        let state = &mut self.ports[usize::from(port.0)];
+    pub fn group_is_idle(&self, now: Time, port: PortId) -> bool {
+        let state = &self.ports[usize::from(port.0)];
         let Scheduler::Queued(scheduler) = &state.scheduler else { return false };
         scheduler.group_is_idle(now) && !state.group_is_underway()
     }

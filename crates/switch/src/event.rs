@@ -24,7 +24,8 @@ pub enum Event {
     /// The control plane starts: the time for bootstrap packets and the like. A run resumed from a checkpoint does not
     /// repeat it, because its effects are state.
     Start,
-    /// A timer of [`Context::wake_at`](crate::Context::wake_at) has expired; the mechanism chose the token.
+    /// A timer of [`Context::wake_at`](crate::Context::wake_at) has expired. [`TimerToken::from_token`] returns the
+    /// timer.
     Timer(u32),
     /// A queue has just become empty: its last packet has left to be sent.
     QueueEmpty {
@@ -54,4 +55,35 @@ pub enum Event {
     },
     /// A command of the control plane; the mechanism defines the number's meaning.
     Command(u32),
+}
+
+/// A timer of a mechanism. The switch keeps it as a token, whose bits only this conversion knows.
+pub trait TimerToken: Sized {
+    /// Returns the token of a timer.
+    fn to_token(&self) -> u32;
+
+    /// Returns the timer of a token from [`Self::to_token`].
+    fn from_token(token: u32) -> Self;
+}
+
+/// A mechanism may choose the tokens itself.
+impl TimerToken for u32 {
+    fn to_token(&self) -> u32 {
+        *self
+    }
+
+    fn from_token(token: u32) -> Self {
+        token
+    }
+}
+
+/// A mechanism with one timer per port needs only the port.
+impl TimerToken for PortId {
+    fn to_token(&self) -> u32 {
+        self.0.into()
+    }
+
+    fn from_token(token: u32) -> Self {
+        Self(token as u16)
+    }
 }

@@ -49,7 +49,7 @@ pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;
 pub use drop_reason::DropReason;
 pub use environment::{Environment, NoTables, SwitchEvent, Tables};
-pub use event::{Event, PortState};
+pub use event::{Event, PortState, TimerToken};
 pub use half::Half;
 pub use hook_set::HookSet;
 pub use link_end::LinkEnd;

@@ -89,8 +89,7 @@ pub trait Mechanism: Send {
     fn on(&mut self, _event: Event, _context: &mut Context<'_>) {}
 }
 
-/// For use in an `impl Mechanism`: the mechanism is itself the state to save, as declared by its `state!` of
-/// crates/core/src/state.
+/// For use in an `impl Mechanism`: the mechanism is itself the [`State`](hitless_core::state::State) to save.
 #[macro_export]
 macro_rules! is_its_own_state {
     () => {

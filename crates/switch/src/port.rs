@@ -136,21 +136,13 @@ impl Backlog {
 
 /// Any scheduler; see [`crate::queueing`]. The discriminant is adjacent to the fields that a FIFO scheduler needs for
 /// every packet.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 #[repr(u8)]
 pub(crate) enum Scheduler {
     Fifo(FifoScheduler),
     Queued(Box<QueuedScheduler>),
     Flow(Box<FlowScheduler>),
 }
-
-hitless_core::state!(
-    enum Scheduler {
-        Fifo(fifo),
-        Queued(queued),
-        Flow(flow),
-    }
-);
 
 impl Scheduler {
     /// Creates the simplest scheduler that meets the port's configuration.
@@ -192,32 +184,35 @@ pub(crate) struct Rare {
 
 /// A port. The fields that every packet needs fill two cache lines; the egress port needs both, the ingress port only
 /// the first.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// No hook sees a packet that enters here before it is queued.
+    #[configured]
     pub enters_fast_path: bool,
     /// A packet routed here can go to the FIFO scheduler, and from there to the line, without further checks.
+    #[configured]
     pub leaves_on_fast_path: bool,
     /// A packet that leaves ingress enters its queue without an event in between.
+    #[configured]
     pub queues_at_once: bool,
+    #[configured]
     overhead_bytes: u32,
     /// As [`PortConfig::line`].
+    #[configured]
     pub line: u32,
+    #[configured]
     clock: LineClock,
     pub frames: FrameCounters,
     /// Shared between similar ports of a switch; its line is unset and its clock offset is zero.
+    #[configured]
     pub config: Arc<PortConfig>,
+    #[part]
     pub scheduler: Scheduler,
+    #[configured]
     pub hooks: PortHooks,
     rare: Option<Box<Rare>>,
 }
-
-hitless_core::state!(Port {
-    values: frames, rare;
-    parts: scheduler;
-    configured: enters_fast_path, leaves_on_fast_path, queues_at_once, overhead_bytes, line, clock, hooks, config
-});
 
 impl Port {
     /// Creates a port on `line`. `is_told_at_once` means that the scheduler is told about a packet as soon as the

@@ -52,8 +52,9 @@ struct Stated {
 }
 
 /// One packet's pass through one half of the pipeline.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Pass {
+    #[configured]
     checked: bool,
     half: Half,
     /// The mechanism that runs.
@@ -67,13 +68,9 @@ pub struct Pass {
     count: usize,
     violation: Option<Violation>,
     observed: Observed,
+    #[configured]
     stated: Option<Stated>,
 }
-
-hitless_core::state!(Pass {
-    values: half, mechanism, stages, stage_count, accessed, count, violation, observed;
-    configured: checked, stated
-});
 
 impl Pass {
     /// Creates a pass that checks accesses if `checked`.

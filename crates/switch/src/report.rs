@@ -70,22 +70,10 @@ macro_rules! counters {
         $($(#[$more:meta])* $field:ident = $name:literal),+ $(,)?
     }) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, $crate::state::State, $crate::state::Value)]
         $visible struct $type {
             $(#[doc = $name] $(#[$more])* pub $field: u64),+
         }
-
-        impl $crate::state::Value for $type {
-            fn write(&self, out: &mut $crate::state::Writer) {
-                $(out.value(&self.$field);)+
-            }
-
-            fn read(from: &mut $crate::state::Reader<'_>) -> Result<Self, $crate::state::Damaged> {
-                Ok(Self { $($field: from.value()?),+ })
-            }
-        }
-
-        $crate::state!($type { values: $($field),+ });
 
         impl $type {
             /// Adds all counters to a report.

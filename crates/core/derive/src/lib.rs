@@ -1,28 +1,33 @@
-//! `#[derive(hitless_core::state::Value)]`: writes and reads a type field by field, in the order of declaration.
+//! `#[derive(hitless_core::state::Value)]`: a type whose fields are values is one, field by field in the order in which
+//! they are declared. `#[derive(hitless_core::state::State)]`: a type is built from a scenario, and a checkpoint has
+//! the fields that have changed.
 //!
-//! The macro reads only names, and a declaration has few forms, so it needs no Rust parser and its compile time.
+//! Both read names only, and a declaration has few forms: no parser of Rust is needed.
+
+use std::fmt::Display;
 
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-/// Implements `hitless_core::state::Value` for a struct or an enum if all its fields are values.
+const STATE: &str = "::hitless_core::state";
+
+/// Implements `hitless_core::state::Value` for a struct or an enum all of whose fields are values.
 #[proc_macro_derive(Value)]
 pub fn value(item: TokenStream) -> TokenStream {
     let tokens = without_attributes(item.into_iter().collect());
     let name = tokens[1].to_string();
-    let body = tokens.iter().rfind(|token| matches!(token, TokenTree::Group(_)));
     let (write, read) = match tokens[0].to_string().as_str() {
-        "struct" => of_struct(&Fields::of(body)),
-        "enum" => of_enum(&name, &parts(body)),
+        "struct" => of_struct(&Fields::of(body(&tokens))),
+        "enum" => of_enum(&name, &parts(body(&tokens))),
         other => panic!("a {other} is no value"),
     };
-    let (generics, parameters, bounds) = generics(&tokens[2..]);
-    let state = "::hitless_core::state";
+    let Generics { declared, named, names } = generics(&tokens[2..]);
+    let bounds: String = names.iter().map(|name| format!("{name}: {STATE}::Value,")).collect();
     format!(
-        "#[automatically_derived] impl{generics} {state}::Value for {name}{parameters} where {bounds} {{
-            fn write(&self, state_writer: &mut {state}::Writer) {{
+        "#[automatically_derived] impl{declared} {STATE}::Value for {name}{named} where {bounds} {{
+            fn write(&self, state_writer: &mut {STATE}::Writer) {{
                 {write}
             }}
-            fn read(state_reader: &mut {state}::Reader<'_>) -> Result<Self, {state}::Damaged> {{
+            fn read(state_reader: &mut {STATE}::Reader<'_>) -> Result<Self, {STATE}::Damaged> {{
                 {read}
             }}
         }}"
@@ -31,7 +36,82 @@ pub fn value(item: TokenStream) -> TokenStream {
     .expect("what is written here is Rust")
 }
 
-/// The contents of a struct or a variant: the names of its fields (generated for tuple fields).
+/// Implements `hitless_core::state::State` for a struct or an enum; `hitless_core::state` says how.
+#[proc_macro_derive(State, attributes(configured, part))]
+pub fn state(item: TokenStream) -> TokenStream {
+    let tokens = without_attributes(item.into_iter().collect());
+    let name = tokens[1].to_string();
+    let Generics { declared, named, names } = generics(&tokens[2..]);
+    let (save, load, bounds) = match tokens[0].to_string().as_str() {
+        "struct" => state_of_struct(body(&tokens), &names),
+        "enum" => state_of_enum(&name, &parts(body(&tokens))),
+        other => panic!("a {other} is no state"),
+    };
+    format!(
+        "#[automatically_derived] impl{declared} {STATE}::State for {name}{named} where {bounds} {{
+            fn save(&self, state_writer: &mut {STATE}::Writer) {{
+                {save}
+            }}
+            fn load(&mut self, state_reader: &mut {STATE}::Reader<'_>) -> Result<(), {STATE}::Damaged> {{
+                {load}
+                Ok(())
+            }}
+        }}"
+    )
+    .parse()
+    .expect("what is written here is Rust")
+}
+
+/// Returns how to save and load a struct, and bounds for its generic fields.
+fn state_of_struct(fields: Option<&TokenTree>, generics: &[String]) -> (String, String, String) {
+    let Some(TokenTree::Group(group)) = fields else { panic!("a state has fields") };
+    let [mut pattern, mut save, mut load, mut bounds] = [const { String::new() }; 4];
+    for field in split(group.stream()) {
+        let is = |sort: &str| field.iter().any(|token| token.to_string() == format!("[{sort}]"));
+        let (is_configured, is_part) = (is("configured"), is("part"));
+        let field = without_attributes(field);
+        let name = &field[0];
+        if is_configured {
+            pattern += &format!("{name}: _, ");
+            continue;
+        }
+        pattern += &format!("{name}, ");
+        save += &if is_part { part_save(name) } else { format!("state_writer.value({name});") };
+        load += &if is_part { part_load(name) } else { format!("*{name} = state_reader.value()?;") };
+        let of = field[2..].iter().cloned().collect::<TokenStream>().to_string();
+        let mut words = of.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
+        if words.any(|word| generics.iter().any(|name| name == word)) {
+            bounds += &format!("{of}: {STATE}::{},", if is_part { "State" } else { "Value" });
+        }
+    }
+    let apart = format!("let Self {{ {pattern} }} = self;");
+    (format!("{apart} {save}"), format!("{apart} {load}"), bounds)
+}
+
+/// Returns how to save and load an enum.
+fn state_of_enum(name: &str, variants: &[Vec<TokenTree>]) -> (String, String, String) {
+    let [mut saves, mut loads] = [const { String::new() }; 2];
+    for (tag, variant) in variants.iter().enumerate() {
+        let (Fields { names, pattern }, variant) = (Fields::of(variant.get(1)), &variant[0]);
+        let save: String = names.iter().map(part_save).collect();
+        let load: String = names.iter().map(part_load).collect();
+        saves += &format!("Self::{variant} {pattern} => {{ state_writer.value(&{tag}_u8); {save} }}");
+        loads += &format!("(Self::{variant} {pattern}, {tag}) => {{ {load} }}");
+    }
+    let damaged = format!("_ => return Err(state_reader.damaged(\"the {name} that was built\"))");
+    let load = format!("let tag: u8 = state_reader.value()?; match (self, tag) {{ {loads} {damaged} }}");
+    (format!("match self {{ {saves} }}"), load, String::new())
+}
+
+fn part_save(name: impl Display) -> String {
+    format!("{STATE}::State::save({name}, state_writer);")
+}
+
+fn part_load(name: impl Display) -> String {
+    format!("{STATE}::State::load({name}, state_reader)?;")
+}
+
+/// What a struct or a variant has in it: the names of its fields, made up where it has places.
 struct Fields {
     names: Vec<String>,
     /// The text after the type's name that destructures and constructs it.
@@ -108,6 +188,10 @@ fn without_attributes(mut tokens: Vec<TokenTree>) -> Vec<TokenTree> {
     while tokens[0].to_string() == "#" {
         tokens.drain(..2);
     }
+    // A visibility that a macro has passed on is a group without brackets.
+    if matches!(&tokens[0], TokenTree::Group(group) if group.delimiter() == Delimiter::None) {
+        tokens.remove(0);
+    }
     if tokens[0].to_string() == "pub" {
         let is_restricted = matches!(&tokens[1], TokenTree::Group(_)) && tokens.len() > 2;
         tokens.drain(..if is_restricted { 2 } else { 1 });
@@ -115,15 +199,28 @@ fn without_attributes(mut tokens: Vec<TokenTree>) -> Vec<TokenTree> {
     tokens
 }
 
-/// The parameters of a type: as declared, as used, and the bounds that make each a value.
-fn generics(tokens: &[TokenTree]) -> (String, String, String) {
+/// The brackets at the end of a declaration.
+fn body(tokens: &[TokenTree]) -> Option<&TokenTree> {
+    tokens.iter().rfind(|token| matches!(token, TokenTree::Group(_)))
+}
+
+/// The parameters of a type.
+#[derive(Default)]
+struct Generics {
+    /// With their bounds, as an `impl` declares them.
+    declared: String,
+    /// Without their bounds, as they follow the name of the type.
+    named: String,
+    names: Vec<String>,
+}
+
+fn generics(tokens: &[TokenTree]) -> Generics {
     if tokens.first().is_none_or(|token| token.to_string() != "<") {
-        return (String::new(), String::new(), String::new());
+        return Generics::default();
     }
     let end = tokens.iter().position(|token| token.to_string() == ">").expect("what opens closes");
-    let declared = split(tokens[1..end].iter().cloned());
-    let names: Vec<String> = declared.iter().map(|parameter| parameter[0].to_string()).collect();
-    let bounds = names.iter().map(|name| format!("{name}: ::hitless_core::state::Value,")).collect();
-    let text: TokenStream = tokens[..=end].iter().cloned().collect();
-    (text.to_string(), format!("<{}>", names.join(", ")), bounds)
+    let parameters = split(tokens[1..end].iter().cloned());
+    let names: Vec<String> = parameters.iter().map(|parameter| parameter[0].to_string()).collect();
+    let declared = tokens[..=end].iter().cloned().collect::<TokenStream>().to_string();
+    Generics { declared, named: format!("<{}>", names.join(", ")), names }
 }

@@ -1,10 +1,9 @@
-//! The two traits, the derive and the macro: written state is read back, and damage only leads to an error.
+//! The two traits and their derives: what was written is read, and damage is refused and never more.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use hitless_core::state;
 use hitless_core::state::{Damaged, Reader, State, Value, Writer};
 use proptest::prelude::*;
 
@@ -56,34 +55,29 @@ fn moves() -> impl Strategy<Value = Move> {
     ]
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, State)]
 struct Meter {
+    #[configured]
     limit: u64,
     count: u64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, State)]
 enum Lane {
     Metered(Meter),
     Free,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, State)]
 struct Port {
+    #[configured]
     rate: u64,
     waiting: VecDeque<Move>,
+    #[part]
     lanes: Vec<Lane>,
+    #[part]
     spare: Option<Box<Meter>>,
 }
-
-state!(Meter { values: count; configured: limit });
-state!(
-    enum Lane {
-        Metered(meter),
-        Free,
-    }
-);
-state!(Port { values: waiting; parts: lanes, spare; configured: rate });
 
 fn port(count: u64, waiting: Vec<Move>) -> Port {
     let meter = |limit| Meter { limit, count };

@@ -58,8 +58,8 @@ impl<'t> PathCounts<'t> {
         self.short_of[pod] == 0
     }
 
-    /// Returns whether every ToR would keep enough paths without this link, which is up.
-    pub fn can_lose(&mut self, link: LinkId) -> bool {
+    /// Takes a link down that is up, and brings it up again; returns whether every ToR kept enough paths.
+    pub fn try_losing(&mut self, link: LinkId) -> bool {
         self.take_down(link);
         let holds = self.holds_in(self.topology.pod_of(link));
         self.bring_up(link);

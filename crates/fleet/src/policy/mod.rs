@@ -77,7 +77,7 @@ impl Policy {
 
 /// CorrOpt's fast checker: takes this link down if every ToR keeps its share of paths without it.
 fn check_fast(network: &mut Network, link: LinkId) -> Vec<LinkId> {
-    if network.paths().can_lose(link) { vec![link] } else { Vec::new() }
+    if network.paths().try_losing(link) { vec![link] } else { Vec::new() }
 }
 
 /// CorrOpt's optimizer in one pod.

@@ -50,18 +50,19 @@ impl HostTotals {
 }
 
 /// All hosts of a partition and the flows between them. See [the module](super) for the calls of the driver.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Hosts {
+    #[part]
     hosts: Vec<HostState>,
+    #[configured]
     transports: Vec<TransportConfig>,
     flows: FlowTable,
     /// Source of the flows' random streams.
+    #[configured]
     streams: RandomStreams,
     /// Totals without the counters in active flows and hosts; see [`Self::totals`].
     totals: HostTotals,
 }
-
-hitless_core::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// Creates an empty collection. Each flow draws from a separate stream of `streams`.

@@ -26,17 +26,25 @@ impl Stack {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct HostState {
+    #[configured]
     pub id: HostId,
     pub card: NetworkCard,
     pub stream: Stream,
+    #[configured]
     pub tcp_small_queues: bool,
+    #[configured]
     pub timer_phase: Duration,
+    #[configured]
     pub time_to_live: u8,
+    #[configured]
     pub reorder_timeout: Option<Duration>,
+    #[configured]
     gro: Option<GroConfig>,
+    #[configured]
     kernel_stack: Stack,
+    #[configured]
     network_card_stack: Stack,
     /// Flows with a sender held back by the card, in the order of their turns.
     waiting: VecDeque<FlowId>,
@@ -46,14 +54,9 @@ pub struct HostState {
     /// Packets of the flows that end at this host.
     pub counts: PacketCounts,
     /// Whether this host belongs to this partition.
+    #[configured]
     pub is_here: bool,
 }
-
-hitless_core::state!(HostState {
-    values: card, stream, waiting, drain_pending, dropped_packets, counts;
-    configured: id, tcp_small_queues, timer_phase, time_to_live, reorder_timeout, gro, kernel_stack,
-        network_card_stack, is_here
-});
 
 impl HostState {
     pub fn new(id: HostId, config: &HostConfig, stream: Stream) -> Self {

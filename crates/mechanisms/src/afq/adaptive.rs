@@ -8,8 +8,9 @@ use hitless_switch::{Context, Report, Rounds};
 use super::settings::AfqAdaptive;
 
 /// The queues of a port that are in use.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct ActiveQueues {
+    #[configured]
     config: AfqAdaptive,
     queues: u8,
     active: u8,
@@ -19,11 +20,6 @@ pub struct ActiveQueues {
     reductions: u64,
     extensions: u64,
 }
-
-hitless_core::state!(ActiveQueues {
-    values: queues, active, reduced_in, least, reductions, extensions;
-    configured: config
-});
 
 impl ActiveQueues {
     pub fn new(config: AfqAdaptive, queues: u8) -> Self {

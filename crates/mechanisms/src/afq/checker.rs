@@ -24,10 +24,11 @@ pub struct Estimate {
 }
 
 /// The bid of each flow seen by a port.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct ExactBids {
     bids: BTreeMap<u64, u64>,
     bytes_per_round: u64,
+    #[configured]
     update: UpdateRule,
     packets: u64,
     later: u64,
@@ -35,11 +36,6 @@ pub struct ExactBids {
     earlier: u64,
     error_max_bytes: u64,
 }
-
-hitless_core::state!(ExactBids {
-    values: bids, bytes_per_round, packets, later, dropped_by_mistake, earlier, error_max_bytes;
-    configured: update
-});
 
 impl ExactBids {
     pub fn new(bytes_per_round: u32, update: UpdateRule) -> Self {

@@ -17,13 +17,14 @@ mod resources;
 mod round_trip;
 mod settings;
 pub mod sketch;
+mod timer;
 
 use hitless_core::settings::quantity::Quantity;
 use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Event, GroupDiscipline, HookSet, LatePackets, Mechanism, Needs, QueueConfig, QueueGroup,
-    QueueLimit, Report, Resources, Rounds, Verdict,
+    QueueLimit, Report, Resources, Rounds, TimerToken, Verdict,
 };
 
 use adaptive::ActiveQueues;
@@ -33,14 +34,12 @@ use counters::PortCounters;
 use hash::Key;
 use occupancy::RoundEstimate;
 use sketch::{Request, Sketch};
+use timer::{PERIODS, Timer};
 
 pub use settings::{
     AfqAdaptive, AfqDeficit, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating, AfqRound, AfqScheduler,
     AfqSettings, AfqSketch, AfqTwoGroups, DropAhead, FlowKey, UpdateRule,
 };
-
-/// The bit of a timer token for the end of a period; without it, the timer is for the write that swaps the groups.
-const PERIOD: u32 = 1 << 15;
 
 /// A port with AFQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,38 +52,38 @@ pub struct AfqPort {
 }
 
 /// AFQ on ports of a switch.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Afq {
+    #[configured]
     settings: AfqSettings,
     /// BpR, in the width of a bid.
     bytes_per_round: u32,
     /// Charges by traffic class; a class beyond the list has weight 1.
+    #[configured]
     charges: Vec<Charge>,
     /// Position in `ports`, by port of the switch.
     place: Vec<Option<u16>>,
+    #[part]
     ports: Vec<PortState>,
     /// Warning about queues that are too short for the fabric.
+    #[configured]
     short_queues: Option<String>,
 }
 
-hitless_core::state!(Afq {
-    values: bytes_per_round, place;
-    parts: ports;
-    configured: settings, charges, short_queues
-});
-
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 struct PortState {
+    #[configured]
     of: AfqPort,
+    #[part]
     sketch: Sketch,
     estimate: Option<RoundEstimate>,
+    #[part]
     active: Option<ActiveQueues>,
+    #[part]
     exact: Option<ExactBids>,
     swaps: SwapState,
     counters: PortCounters,
 }
-
-hitless_core::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
 
 /// Packet fields that AFQ reads, all in the first cache line.
 #[derive(Clone, Copy, Debug)]
@@ -221,7 +220,7 @@ impl Afq {
         if delay.as_ps() == 0 {
             return self.swap(place, context);
         }
-        context.wake_at(context.now() + delay, u32::from(state.of.port.0) << 16);
+        context.wake_at(context.now() + delay, Timer::Swap(state.of.port));
     }
 
     /// Performs the pending write, unless it has become void: an idle port's rounds may have advanced without it.
@@ -230,7 +229,7 @@ impl Afq {
         let port = state.of.port;
         let first = context.group(port).rounds().map(|rounds| rounds.oldest);
         state.swaps.is_timed = false;
-        state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
+        state.swaps.period = (state.swaps.period + 1) % PERIODS;
         if state.swaps.pending.take() == first && !sings(Canary::ForgottenSwap) {
             state.counters.swaps += 1;
             state.swaps.left_behind += context.group(port).swap_halves() as u64;
@@ -266,7 +265,7 @@ impl Afq {
         let PortState { of: AfqPort { port, .. }, swaps, .. } = &mut self.ports[place];
         if !swaps.is_timed {
             swaps.is_timed = true;
-            context.wake_at(context.now() + period, u32::from(port.0) << 16 | PERIOD | u32::from(swaps.period));
+            context.wake_at(context.now() + period, Timer::Period(*port, swaps.period));
         }
     }
 
@@ -453,13 +452,14 @@ impl Afq {
     }
 
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
-        let place = self.place(PortId((token >> 16) as u16));
-        if token & PERIOD == 0 {
-            return self.swap(place, context);
-        }
-        let is_current = u32::from(self.ports[place].swaps.period) == token & (PERIOD - 1);
-        if is_current {
-            self.end_period(place, context);
+        match Timer::from_token(token) {
+            Timer::Swap(port) => self.swap(self.place(port), context),
+            Timer::Period(port, number) => {
+                let place = self.place(port);
+                if self.ports[place].swaps.period == number {
+                    self.end_period(place, context);
+                }
+            }
         }
     }
 }

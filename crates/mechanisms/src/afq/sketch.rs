@@ -28,20 +28,13 @@ pub struct Request {
     pub limit_bytes: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub enum Sketch {
     /// 32 bits, which wrap.
     Narrow(Cells<u32>),
     /// 64 bits.
     Wide(Cells<u64>),
 }
-
-hitless_core::state!(
-    enum Sketch {
-        Narrow(narrow),
-        Wide(wide),
-    }
-);
 
 impl Sketch {
     /// An empty sketch; its hash functions follow from `seed`. `limit_max_bytes` is the maximum of
@@ -134,21 +127,18 @@ const ROW_NAMES: [&str; 8] = [
 const FIRST_STAGE: u8 = 2;
 
 /// Rows of cells.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Cells<C> {
+    #[part]
     rows: Vec<RegisterArray<C>>,
     columns: u32,
+    #[configured]
     hashes: Hashes,
+    #[configured]
     update: UpdateRule,
     /// A cell further ahead than this is an old bid.
     window_bytes: u64,
 }
-
-hitless_core::state!(where [C: hitless_core::state::Value] Cells<C> {
-    values: columns, window_bytes;
-    parts: rows;
-    configured: hashes, update
-});
 
 impl<C: Cell> Cells<C> {
     fn new(settings: AfqSketch, seed: u64, limit_max_bytes: u64) -> Self {

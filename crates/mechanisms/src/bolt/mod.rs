@@ -56,17 +56,18 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Bolt {
+    #[configured]
     settings: BoltSettings,
     /// Tokens of the ports with Bolt.
+    #[part]
     tokens: ConfiguredPorts<Tokens>,
     /// The queue of notices, by port.
     notice_queues: Vec<QueueId>,
+    #[part]
     counters: ConfiguredPorts<PortCounters>,
 }
-
-hitless_core::state!(Bolt { values: notice_queues; parts: tokens, counters; configured: settings });
 
 impl Bolt {
     /// Bolt on `ports`; the ports in the settings are ignored.

@@ -11,8 +11,9 @@ pub enum Grant {
     Supply,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Tokens {
+    #[configured]
     rate: BitRate,
     overhead_bytes: u32,
     /// sm_token of algorithm 2, as line time: exact for every rate.
@@ -24,11 +25,6 @@ pub struct Tokens {
     ramp_up: u32,
     ramp_up_most: u32,
 }
-
-hitless_core::state!(Tokens {
-    values: overhead_bytes, supply_ps, supply_most_ps, last, ramp_up, ramp_up_most;
-    configured: rate
-});
 
 impl Tokens {
     /// The tokens of an idle port, which has the maximum to give.

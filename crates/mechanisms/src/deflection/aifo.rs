@@ -21,15 +21,16 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Aifo {
+    #[configured]
     settings: AifoSettings,
     queues: Queues,
+    #[part]
     windows: Vec<Window>,
+    #[part]
     ports: ConfiguredPorts<PortCounters>,
 }
-
-hitless_core::state!(Aifo { values: queues; parts: windows, ports; configured: settings });
 
 impl Aifo {
     /// AIFO that admits or drops the packets of `ports`.

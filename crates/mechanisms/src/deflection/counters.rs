@@ -7,7 +7,7 @@ use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
 
 /// Counters of a relieved port. A packet to deflect is detoured, stays after all, is given up, or has nowhere to go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::State)]
 pub(crate) struct PortCounters {
     /// Packets routed to the port.
     pub seen: u64,
@@ -27,17 +27,6 @@ pub(crate) struct PortCounters {
     pub nowhere_to_go: u64,
 }
 
-hitless_core::state!(PortCounters {
-    values: seen,
-    preempted,
-    full,
-    detoured,
-    sent_back,
-    stayed,
-    given_up,
-    nowhere_to_go
-});
-
 /// The set of counters of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
@@ -53,15 +42,17 @@ const NAMES: Names = Names {
     of_packet: "detours of a packet that was detoured",
 };
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(crate) struct SwitchCounters {
+    #[configured]
     name: &'static str,
+    #[configured]
     counted: Counted,
+    #[part]
     ports: ConfiguredPorts<PortCounters>,
+    #[part]
     detours: Detours,
 }
-
-hitless_core::state!(SwitchCounters { parts: ports, detours; configured: name, counted });
 
 impl SwitchCounters {
     pub fn new(name: &'static str, counted: Counted, relieved: &[PortId]) -> Self {

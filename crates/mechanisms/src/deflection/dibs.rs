@@ -20,16 +20,15 @@ use super::resources;
 use super::settings::DibsSettings;
 use crate::neighbours::{Neighbours, take_any};
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Dibs {
     relieved: Vec<PortId>,
     to_full_ports: bool,
     stream: Stream,
     neighbours: Neighbours,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: counters });
 
 impl Dibs {
     /// DIBS that detours packets of `relieved` if their queue is full, with random choices from `stream`.

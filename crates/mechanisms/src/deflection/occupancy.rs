@@ -131,8 +131,9 @@ struct ReportedOccupancy {
 }
 
 /// The knowledge of a switch about its queues.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(crate) struct View {
+    #[configured]
     occupancy: Occupancy,
     /// Recirculation ports that control packets use in turn.
     recirculation_ports: Vec<PortId>,
@@ -142,15 +143,11 @@ pub(crate) struct View {
     /// Time of the last pass through egress, by control packet.
     control_packets: Vec<Time>,
     recirculations: u64,
+    #[part]
     between_updates_ns: Histogram<u64>,
+    #[part]
     age_ns: Histogram<u64>,
 }
-
-hitless_core::state!(View {
-    values: recirculation_ports, egress, told, control_packets, recirculations;
-    parts: between_updates_ns, age_ns;
-    configured: occupancy
-});
 
 impl View {
     /// A view for a switch with these recirculation ports.
@@ -223,9 +220,10 @@ impl View {
         }
     }
 
-    /// Whether a queue is full for the current packet, to the knowledge of ingress.
+    /// Tests whether a queue is full for the current packet, to the knowledge of ingress, and records the age of that
+    /// knowledge.
     #[inline]
-    pub fn is_full(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> bool {
+    pub fn test_full(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> bool {
         match self.occupancy {
             Occupancy::Immediate(_) | Occupancy::UpdateGap(UpdateGap { sees_full_at_once: true, .. }) => {
                 !context.queue(place.port, place.queue).has_room()
@@ -277,7 +275,7 @@ impl View {
         let register = &mut self.egress[index];
         let known = Known {
             // Three frames: the departing frame, a frame on the line, and a frame that would have to fit (see
-            // `is_full`).
+            // `test_full`).
             is_full: capacity_bytes.is_some_and(|capacity| depth_bytes + 3 * frame_bytes > capacity),
             depth_bytes,
             mean_rank: mean_rank.unwrap_or(register.value.mean_rank),

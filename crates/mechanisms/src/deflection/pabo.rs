@@ -28,22 +28,18 @@ pub fn bounce_probability(share: f64, threshold: f64, lambda: f64, bounces: u8) 
     (part(share - threshold) / part(1.0 - threshold)).min(1.0)
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Pabo {
     relieved: Vec<PortId>,
     threshold: f64,
     lambda: f64,
+    #[configured]
     capacity: Capacity,
     stream: Stream,
     neighbours: Neighbours,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(Pabo {
-    values: relieved, threshold, lambda, stream, neighbours;
-    parts: counters;
-    configured: capacity
-});
 
 impl Pabo {
     /// PABO that bounces packets of `relieved`, with random choices from `stream`.

@@ -27,25 +27,23 @@ enum Test {
     Full,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct PreemptiveDeflection {
+    #[configured]
     settings: PreemptiveDeflectionSettings,
     stream: Stream,
     neighbours: Neighbours,
+    #[part]
     view: View,
     queues: Queues,
     /// Estimators by queue.
+    #[part]
     estimators: Vec<Estimator>,
     /// The last port used for deflection.
     taken_last: Option<PortId>,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(PreemptiveDeflection {
-    values: stream, neighbours, queues, taken_last;
-    parts: view, estimators, counters;
-    configured: settings
-});
 
 impl PreemptiveDeflection {
     /// Preemptive Deflection for the packets of `relieved`, with random choices from `stream`, on a switch with these
@@ -71,9 +69,9 @@ impl PreemptiveDeflection {
     /// Tests whether the current packet may enter a queue.
     fn test(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> Test {
         let index = self.queues.index(place);
-        let test = if self.view.is_full(place, index, context) {
+        let test = if self.view.test_full(place, index, context) {
             Test::Full
-        } else if self.is_over(place, index, rank, context) {
+        } else if self.test_threshold(place, index, rank, context) {
             Test::OverThreshold
         } else {
             Test::Passed
@@ -83,7 +81,7 @@ impl PreemptiveDeflection {
         test
     }
 
-    fn is_over(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> bool {
+    fn test_threshold(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> bool {
         let Some(capacity_bytes) = self.settings.capacity.bytes(place, context) else { return false };
         let depth_bytes = self.view.depth_bytes(place, index, context);
         let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.settings.alpha);

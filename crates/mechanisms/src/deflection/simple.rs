@@ -18,22 +18,19 @@ use crate::neighbours::Neighbours;
 /// The capacity that egress compares with a queue's depth.
 const CAPACITY: Capacity = Capacity::CurrentThreshold(CurrentThreshold {});
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct SimpleDeflection {
     relieved: Vec<PortId>,
+    #[configured]
     start: ScanStart,
     stream: Stream,
     neighbours: Neighbours,
+    #[part]
     view: View,
     queues: Queues,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(SimpleDeflection {
-    values: relieved, stream, neighbours, queues;
-    parts: view, counters;
-    configured: start
-});
 
 impl SimpleDeflection {
     /// Simple Deflection for the packets of `relieved`, with random choices from `stream`, on a switch with these
@@ -68,7 +65,7 @@ impl SimpleDeflection {
             let place = Place { port, queue: context.ports().class_queue(port, class) };
             port != full
                 && self.neighbours.may_take(port, arrived_by)
-                && !self.view.is_full(place, self.queues.index(place), context)
+                && !self.view.test_full(place, self.queues.index(place), context)
         };
         let port = ports[first_free(start, ports.len(), is_free)?];
         Some((port, context.ports().class_queue(port, class)))
@@ -97,7 +94,7 @@ impl Mechanism for SimpleDeflection {
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let port = place.port;
         self.counters.port(port).seen += 1;
-        if !self.view.is_full(place, self.queues.index(place), context) {
+        if !self.view.test_full(place, self.queues.index(place), context) {
             self.counters.leaves_by(port, context);
             return Verdict::Continue;
         }

@@ -20,14 +20,14 @@ pub struct EveryNthSettings {
     pub mark_every: u64,
 }
 
+#[derive(hitless_core::state::State)]
 pub struct EveryNth {
+    #[configured]
     settings: EveryNthSettings,
     seen: BTreeMap<PortId, u64>,
     dropped: u64,
     marked: u64,
 }
-
-hitless_core::state!(EveryNth { values: seen, dropped, marked; configured: settings });
 
 impl Kind for EveryNth {
     const NAME: &'static str = "every-nth";

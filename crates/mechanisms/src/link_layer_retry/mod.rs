@@ -27,29 +27,28 @@ mod transmitter;
 
 use crate::link_layer_retry::header::Control;
 use hitless_core::wire::{OrderedSet, Packet, PortId, Time};
-use hitless_switch::{Context, DropReason, Event, Mechanism, Needs, PortState, Report, Resources, Verdict};
+use hitless_switch::{Context, DropReason, Event, Mechanism, Needs, PortState, Report, Resources, TimerToken, Verdict};
 
 use crate::by_port::ByPort;
 
 use receiver::Receiver;
 pub use settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
-use timer::{Timer, timer_token};
+use timer::Timer;
 use transmitter::Transmitter;
 
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 struct Ends {
+    #[part]
     transmitter: Option<Transmitter>,
+    #[part]
     receiver: Option<Receiver>,
 }
 
-hitless_core::state!(Ends { parts: transmitter, receiver });
-
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub struct LinkLayerRetry {
+    #[part]
     ports: ByPort<Ends>,
 }
-
-hitless_core::state!(LinkLayerRetry { parts: ports });
 
 impl LinkLayerRetry {
     /// Makes `port` the sending end of a link with the settings of both ends.
@@ -162,13 +161,11 @@ impl Mechanism for LinkLayerRetry {
 
 impl LinkLayerRetry {
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
-        let port = PortId((token >> 1) as u16);
-        if token == timer_token(port, Timer::Receiver) {
-            if let Some(receiver) = self.receiver_at(port) {
-                receiver.slot_is_due(context);
+        match Timer::from_token(token) {
+            Timer::Transmitter(port) => {
+                self.transmitter_at(port).into_iter().for_each(|end| end.look_at_time(context));
             }
-        } else if let Some(transmitter) = self.transmitter_at(port) {
-            transmitter.look_at_time(context);
+            Timer::Receiver(port) => self.receiver_at(port).into_iter().for_each(|end| end.slot_is_due(context)),
         }
     }
 

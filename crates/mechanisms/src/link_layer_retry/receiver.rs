@@ -10,8 +10,8 @@ use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 
 use super::settings::LinkLayerRetrySettings;
-use super::timer::{Timer, timer_token};
-use crate::linkguardian::checker::Checker;
+use super::timer::Timer;
+use crate::link_checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
@@ -46,7 +46,7 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Receiver {
     port: PortId,
     spacing_bytes: u32,
@@ -60,16 +60,11 @@ pub struct Receiver {
     slot_is_awaited: bool,
     /// Time since when a frame has been missing; only valid in the last two states.
     missing_since: Time,
+    #[part]
     recovery_delay_ns: Histogram<u64>,
     checker: Checker,
     counters: Counters,
 }
-
-hitless_core::state!(Receiver {
-    values: port, spacing_bytes, state, expected, last, ack_is_due, next_slot, slot_is_awaited, missing_since,
-        checker, counters;
-    parts: recovery_delay_ns
-});
 
 impl Receiver {
     pub fn new(port: PortId, settings: &LinkLayerRetrySettings) -> Self {
@@ -191,7 +186,7 @@ impl Receiver {
         if now < self.next_slot {
             if !self.slot_is_awaited {
                 self.slot_is_awaited = true;
-                context.wake_at(self.next_slot, timer_token(self.port, Timer::Receiver));
+                context.wake_at(self.next_slot, Timer::Receiver(self.port));
             }
             return;
         }

@@ -11,7 +11,7 @@ use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Needs, QueueConfig, QueueLimit, Report, Verdict};
 
 use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
-use super::timer::{Timer, timer_token};
+use super::timer::Timer;
 
 /// Priority above all queues of the switch: replays of the MAC do not go through these queues.
 const REPLAY_PRIORITY: u8 = u8::MAX;
@@ -64,9 +64,10 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Transmitter {
     port: PortId,
+    #[configured]
     settings: LinkLayerRetrySettings,
     replay_queue: QueueId,
     state: State,
@@ -85,12 +86,6 @@ pub struct Transmitter {
     check_number: u32,
     counters: Counters,
 }
-
-hitless_core::state!(Transmitter {
-    values: port, replay_queue, state, next, held, held_bytes, replay_is_queued, replays_in_a_row, progress_at,
-        down_since, wakes_at, is_shut, check_number, counters;
-    configured: settings
-});
 
 impl Transmitter {
     /// Visits each packet in the replay buffer.
@@ -379,7 +374,7 @@ impl Transmitter {
         let deadline = self.deadline().max(context.now());
         if deadline < self.wakes_at {
             self.wakes_at = deadline;
-            context.wake_at(deadline, timer_token(self.port, Timer::Transmitter));
+            context.wake_at(deadline, Timer::Transmitter(self.port));
         }
     }
 

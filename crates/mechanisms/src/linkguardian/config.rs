@@ -4,50 +4,60 @@ use hitless_core::wire::{Bytes, Duration, PortId};
 
 use super::settings::{Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, hitless_core::state::State)]
 pub struct SenderConfig {
+    #[configured]
     pub port: PortId,
     /// The recirculation port that buffers copies.
+    #[configured]
     pub recirculation_port: PortId,
+    #[configured]
     pub mode: Mode,
     /// Retransmitted copies per lost packet; see [`copies_for`](super::parameters::copies_for).
     pub copies: u32,
     /// Time from a retransmission to its queue, without the pass of the pipeline.
+    #[configured]
     pub repair_latency: Duration,
     /// Dummies per gap in the traffic; 0 turns the detection of tail losses off.
+    #[configured]
     pub dummies: u8,
     /// Maximum number of consecutive losses that can be requested: 1-bit register arrays at the sender (section 3.5:
     /// 5).
+    #[configured]
     pub request_registers: usize,
+    #[configured]
     pub buffering: Buffering,
     /// Maximum size of the queue of waiting copies (paused-queue buffering; a recirculation port has a separate limit).
+    #[configured]
     pub buffer: Bytes,
     /// Whether protection is on at the start; otherwise a command switches it on.
+    #[configured]
     pub is_on_at_start: bool,
     /// Sequence space of the link: 0, or 1 if two groups of classes are protected separately.
+    #[configured]
     pub channel: u8,
     /// Numbered traffic classes, one bit each.
+    #[configured]
     pub classes: u8,
     /// Number of the first packet. A restarted sender takes another one than its predecessor.
+    #[configured]
     pub first_number: u16,
     /// Whether the receiver must confirm the first number before packets are numbered.
+    #[configured]
     pub handshake: bool,
     /// Whether the receiver may ask for less protection than commanded, and take that back.
+    #[configured]
     pub follows_requests: bool,
     /// Whether the sender probes the receiver if nothing new is acknowledged for [`Self::probe_period`].
+    #[configured]
     pub tail_probes: bool,
     /// Period of messages that expect an answer.
+    #[configured]
     pub probe_period: Duration,
     /// Extra bytes of header on each packet, on top of the paper's three.
+    #[configured]
     pub header_bytes_more: u32,
 }
-
-hitless_core::state!(SenderConfig {
-    values: copies;
-    configured: port, recirculation_port, mode, repair_latency, dummies, request_registers, buffering, buffer,
-        is_on_at_start, channel, classes, first_number, handshake, follows_requests, tail_probes, probe_period,
-        header_bytes_more
-});
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverConfig {

@@ -11,8 +11,9 @@ use hitless_core::wire::{Duration, Time};
 
 use super::settings::FallbackSettings;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_core::state::State)]
 pub struct Fallback {
+    #[configured]
     config: FallbackSettings,
     level: Level,
     frames: u64,
@@ -23,11 +24,6 @@ pub struct Fallback {
     recovered_at: Option<Time>,
     changes: u64,
 }
-
-hitless_core::state!(Fallback {
-    values: level, frames, losses, bad_periods, low_since, hold, recovered_at, changes;
-    configured: config
-});
 
 impl Fallback {
     /// A policy at the commanded level.

@@ -16,7 +16,6 @@
 pub mod admission;
 mod build;
 mod check;
-pub mod checker;
 mod command;
 pub mod config;
 mod egress_view;
@@ -34,10 +33,11 @@ mod requests;
 mod resources;
 mod sender;
 mod settings;
+mod timer;
 
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, Message};
 use hitless_core::wire::{PortId, QueueId, Time};
-use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, Report, Resources, Verdict};
+use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, Report, Resources, TimerToken, Verdict};
 
 use crate::by_port::ByPort;
 
@@ -47,8 +47,8 @@ pub use fallback::Fallback;
 use frames::{Role, carries_header, channel_of, is_of_sender};
 pub use parameters::{control_copies_for, copies_for};
 use receiver::Receiver;
-use requests::TimerKind;
 use sender::Sender;
+use timer::{Timer, TimerKind};
 
 pub use sender::REQUEST_REGISTERS_MAX;
 pub use settings::{ActivationChange, Buffering, FallbackSettings, LinkGuardianSettings, Mode};
@@ -56,10 +56,12 @@ pub use settings::{ActivationChange, Buffering, FallbackSettings, LinkGuardianSe
 /// The maximum number of sequence spaces of a link: one for each of two groups of traffic classes.
 pub const CHANNELS: usize = 2;
 
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 struct PortRoles {
     /// The sending ends, by channel.
+    #[part]
     senders: [Option<Sender>; CHANNELS],
+    #[part]
     receivers: [Option<Receiver>; CHANNELS],
     /// Whether all queues except LinkGuardian's own are closed.
     is_closed: bool,
@@ -67,14 +69,11 @@ struct PortRoles {
     rode_last: usize,
 }
 
-hitless_core::state!(PortRoles { values: is_closed, rode_last; parts: senders, receivers });
-
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub struct LinkGuardian {
+    #[part]
     ports: ByPort<PortRoles>,
 }
-
-hitless_core::state!(LinkGuardian { parts: ports });
 
 impl LinkGuardian {
     /// Makes `config.port` the sending end of a protected link, for the packets of its channel.
@@ -315,15 +314,8 @@ impl Mechanism for LinkGuardian {
 
 impl LinkGuardian {
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
-        let (port, channel) = (PortId((token >> 4) as u16), (token >> 3 & 1) as u8);
-        // `timer_token` defines the layout: 16 bits of port, one of channel, three of kind.
-        const BACKPRESSURE: u32 = TimerKind::Backpressure as u32;
-        const ACK_NUMBER_TIMEOUT: u32 = TimerKind::AckNumberTimeout as u32;
-        const MONITOR: u32 = TimerKind::Monitor as u32;
-        const REPORT: u32 = TimerKind::Report as u32;
-        const DEPTH: u32 = TimerKind::Depth as u32;
-        let kind = token & 7;
-        if kind == TimerKind::Answer as u32 {
+        let Timer { port, channel, kind } = Timer::from_token(token);
+        if kind == TimerKind::Answer {
             if let Some(sender) = self.sender_at(port, channel) {
                 sender.look_after_answers(context);
             }
@@ -331,12 +323,12 @@ impl LinkGuardian {
         }
         let Some(receiver) = self.receiver_at(port, channel) else { return };
         match kind {
-            BACKPRESSURE => receiver.send_pause_frame(context),
-            ACK_NUMBER_TIMEOUT => receiver.count_down(context),
-            MONITOR => receiver.watch_losses(context),
-            REPORT => receiver.repeat_report(context),
-            DEPTH => receiver.test_depth(context),
-            _ => {}
+            TimerKind::Backpressure => receiver.send_pause_frame(context),
+            TimerKind::AckNumberTimeout => receiver.count_down(context),
+            TimerKind::Monitor => receiver.watch_losses(context),
+            TimerKind::Report => receiver.repeat_report(context),
+            TimerKind::Depth => receiver.test_depth(context),
+            TimerKind::Answer => {}
         }
     }
 

@@ -57,28 +57,31 @@ struct Counters {
     moved: u64,
 }
 
+#[derive(hitless_core::state::State)]
 pub struct P4 {
+    #[configured]
     program: Arc<Program>,
+    #[part]
     switch: Switch,
     passes: Passes,
+    #[configured]
     hosts: u32,
+    #[part]
     queues: Queues,
     /// The port for packets that the program recirculates.
+    #[configured]
     recirculation: Option<PortId>,
     stream: Stream,
     counters: Counters,
     in_vain: InVain,
     /// Whether the program uses functions beyond v1model, so that it gets events of the switch as packets.
+    #[configured]
     sees_events: bool,
+    #[configured]
     after: Vec<u8>,
+    #[configured]
     room: [Vec<u8>; 2],
 }
-
-hitless_core::state!(P4 {
-    values: passes, stream, counters, in_vain;
-    parts: switch, queues;
-    configured: program, hosts, recirculation, sees_events, after, room
-});
 
 /// A packet on its way to a queue.
 type Going = ((PortId, QueueId), Frame);

@@ -18,17 +18,18 @@ use super::told::Missing;
 use crate::queue_limit::{limit_of_port, queue_limit};
 
 /// The queues of a port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_core::state::State)]
 struct PortQueues {
     /// The number of queues before the program's.
+    #[configured]
     before: usize,
+    #[configured]
     own: Vec<QueueConfig>,
+    #[configured]
     group: Option<QueueGroup>,
     /// The first queue of the group, once the switch has started.
     first_of_group: Option<u8>,
 }
-
-hitless_core::state!(PortQueues { values: first_of_group; configured: before, own, group });
 
 impl PortQueues {
     fn is_of_group(&self, queue: u8) -> bool {
@@ -39,12 +40,11 @@ impl PortQueues {
 }
 
 /// The queues of all ports of a switch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_core::state::State)]
 pub struct Queues {
+    #[part]
     ports: Vec<PortQueues>,
 }
-
-hitless_core::state!(Queues { parts: ports });
 
 fn at<'e, S>(
     entries: impl IntoIterator<Item = &'e S>,

@@ -75,16 +75,16 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct RankGuard {
     /// Ports through which hosts send.
     ports: Vec<PortId>,
+    #[configured]
     settings: RankGuardSettings,
+    #[part]
     table: RegisterArray<Slot>,
     counters: Counters,
 }
-
-hitless_core::state!(RankGuard { values: ports, counters; parts: table; configured: settings });
 
 impl RankGuard {
     /// A guard of `ports`, through which hosts send.

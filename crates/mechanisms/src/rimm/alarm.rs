@@ -45,14 +45,13 @@ impl RegisterCell for Phase {
 register_cell!(Alarm { phase: Phase, since: Stamp, raised_at: Stamp, cleared_at: Option<Stamp> });
 
 /// The alarms of all ports, in ingress.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Alarms {
+    #[part]
     alarms: RegisterArray<Alarm>,
     congestion_after_ns: u64,
     row_gap_ns: u64,
 }
-
-hitless_core::state!(Alarms { values: congestion_after_ns, row_gap_ns; parts: alarms });
 
 impl Alarms {
     /// Creates ports without an alarm. An alarm that comes `row_gap_ns` after the end of the previous one is a new
@@ -136,16 +135,15 @@ struct Depth {
 register_cell!(Depth { segments: u16, told_at: Stamp });
 
 /// The last depth of each port, in egress.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Detector {
+    #[part]
     depths: RegisterArray<Depth>,
     /// Threshold by port; `None` if the port is not watched.
     thresholds: Vec<Option<u16>>,
     /// Repetition period by port while the queue is above its threshold; `None` never repeats.
     repeat_after_ns: Vec<Option<u64>>,
 }
-
-hitless_core::state!(Detector { values: thresholds, repeat_after_ns; parts: depths });
 
 impl Detector {
     /// Empty queues, with the threshold and the repetition period of each port.

@@ -51,15 +51,13 @@ struct Series {
     choices: Vec<(Time, u64)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 struct PortRecords {
     counters: PortCounters,
     /// Start and peak depth while the queue is above the threshold, as seen by egress.
     above: Option<(Time, u16)>,
     series: Option<Series>,
 }
-
-hitless_core::state!(PortRecords { values: counters, above, series });
 
 /// A histogram of values up to [`VALUE_MAX`]; takes no memory before the first value.
 #[derive(Debug, Default)]
@@ -91,15 +89,21 @@ impl State for Values {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct SwitchCounters {
+    #[part]
     ports: ConfiguredPorts<PortRecords>,
     /// Time of the first detour, by slot and number. Lost packets stay in the map.
     away: BTreeMap<(u32, u32), Time>,
+    #[part]
     peak_segments: Values,
+    #[part]
     message_ns: Values,
+    #[part]
     circulations: Values,
+    #[part]
     away_ns: Values,
+    #[part]
     alarm_ns: Values,
     /// Headers of other switches removed from packets for hosts, and messages of others that ended here.
     pub strays: u64,
@@ -111,11 +115,6 @@ pub struct SwitchCounters {
     detoured: u64,
     forwarded: u64,
 }
-
-hitless_core::state!(SwitchCounters {
-    values: away, strays, depths_written, depths_read, detoured, forwarded;
-    parts: ports, peak_segments, message_ns, circulations, away_ns, alarm_ns
-});
 
 impl SwitchCounters {
     /// Counters of a switch with these watched ports.

@@ -47,12 +47,17 @@ const REPETITIONS: u64 = 4;
 /// the time to live.
 const HOPS: u8 = 2;
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Rimm {
+    #[configured]
     config: RimmConfig,
+    #[part]
     detector: Detector,
+    #[part]
     alarms: Alarms,
+    #[part]
     monitor: DepthMonitor,
+    #[part]
     sequencer: Sequencer,
     /// Whether a port's link is known to be up, by port.
     is_up: Vec<bool>,
@@ -66,14 +71,9 @@ pub struct Rimm {
     is_watched: Vec<bool>,
     /// Whether a port faces a switch, by port.
     faces_switch: Vec<bool>,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(Rimm {
-    values: is_up, message_queues, class_queues, is_told, is_watched, faces_switch;
-    parts: detector, alarms, monitor, sequencer, counters;
-    configured: config
-});
 
 impl Rimm {
     /// RIMM without detours in progress.

@@ -65,16 +65,16 @@ fn bit(port: PortId) -> u128 {
 }
 
 /// The QDM table. Ports that face hosts have no entry (NULL in the paper).
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct DepthMonitor {
+    #[configured]
     neighbours: Vec<Neighbour>,
     /// Entries by neighbour.
+    #[part]
     entries: Vec<RegisterArray<Entry>>,
     lifetime: Option<u64>,
     own_lifetime: u64,
 }
-
-hitless_core::state!(DepthMonitor { values: lifetime, own_lifetime; parts: entries; configured: neighbours });
 
 impl DepthMonitor {
     /// A table of empty queues.

@@ -109,12 +109,17 @@ impl RegisterCell for FlowState {
 register_cell!(Flow { state: FlowState, since: Stamp, arrived_at: Stamp, towards: PortId });
 register_cell!(Next { number: u32, waiting_since_ns: u32 });
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Sequencer {
+    #[part]
     flows: RegisterArray<Flow>,
+    #[part]
     next: RegisterArray<Next>,
+    #[part]
     attached: RegisterArray<u32>,
+    #[part]
     neighbours: RegisterArray<PortId>,
+    #[configured]
     release: RimmRelease,
     /// chi, in ticks.
     gap: u64,
@@ -123,12 +128,6 @@ pub struct Sequencer {
     timeout_ns: u32,
     hash_bits: u8,
 }
-
-hitless_core::state!(Sequencer {
-    values: gap, detour_max, timeout_ns, hash_bits;
-    parts: flows, next, attached, neighbours;
-    configured: release
-});
 
 impl Sequencer {
     /// A sequencer with all numbers at `first_number`.

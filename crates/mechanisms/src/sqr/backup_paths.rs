@@ -33,14 +33,13 @@ struct Path {
 }
 
 /// The paths of all protected ports of a switch.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct BackupPaths {
     states: Vec<PortState>,
     paths: Vec<Path>,
+    #[part]
     next_ports: RegisterArray<Option<PortId>>,
 }
-
-hitless_core::state!(BackupPaths { values: states, paths; parts: next_ports });
 
 impl BackupPaths {
     /// All ports are up, and each protected port is its own path.

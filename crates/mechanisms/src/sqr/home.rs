@@ -10,15 +10,13 @@ use hitless_core::wire::{PortId, QueueId};
 pub const HOME_QUEUES: u8 = 8;
 
 /// The home queues of all ports.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_core::state::State)]
 pub struct HomeQueues {
     /// The first home queue, by port.
     first: Vec<QueueId>,
     /// The binary logarithm of the number of tags in a block.
     block_shift: u32,
 }
-
-hitless_core::state!(HomeQueues { values: first, block_shift });
 
 impl HomeQueues {
     /// Home queues that begin with `first` at each port, for `copies_max` copies.

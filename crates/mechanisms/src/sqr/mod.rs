@@ -39,6 +39,7 @@ mod moved;
 mod order;
 mod resources;
 mod settings;
+mod timer;
 mod two_failures;
 mod utilization;
 
@@ -46,7 +47,8 @@ use crate::sqr::metadata::CacheMetadata;
 use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
-    Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, Verdict,
+    Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, TimerToken,
+    Verdict,
 };
 
 use backup_paths::{BackupPaths, PathChange};
@@ -57,6 +59,7 @@ use home::{HOME_QUEUES, HomeQueues};
 use moved::MovedPackets;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
+use timer::Timer;
 use utilization::Utilization;
 
 /// Mark of a packet in the cache.
@@ -72,10 +75,6 @@ const RING_SHARE: u64 = 11;
 /// The time of a round of the fullest ring on busy ports, as a multiple of the steady delay.
 const ROUND_IN_DELAYS: u64 = 32;
 
-/// The top bit of a timer token marks a look after copies. The bits below it hold the port and the number of the
-/// change.
-const LOOK: u32 = 1 << 31;
-
 /// The progress of a port's order when the control plane last looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 struct Look {
@@ -84,10 +83,12 @@ struct Look {
     idle: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Sqr {
+    #[configured]
     config: SqrConfig,
     /// The clock of the copies' timestamps.
+    #[configured]
     clock: Clock,
     steady_delay: Duration,
     failure_delay: Duration,
@@ -96,24 +97,21 @@ pub struct Sqr {
     is_protected: Vec<bool>,
     /// The ring's queue, by port. The home queues of a protected port follow it.
     caching_queues: Vec<QueueId>,
+    #[part]
     home: HomeQueues,
     /// The last look at a port's order while its copies are sent, by port.
     looked_at: Vec<Look>,
     /// Packets waiting at the backup, by primary port.
     moved: Vec<MovedPackets>,
+    #[part]
     utilization: Utilization,
+    #[part]
     ways: BackupPaths,
+    #[part]
     order: PacketOrder,
     is_paused_by_backstop: bool,
     counters: SwitchCounters,
 }
-
-hitless_core::state!(Sqr {
-    values: steady_delay, failure_delay, steady_delay_ns, failure_delay_ns, is_protected, caching_queues,
-        looked_at, moved, is_paused_by_backstop, counters;
-    parts: home, utilization, ways, order;
-    configured: config, clock
-});
 
 impl Sqr {
     /// SQR with an empty cache.
@@ -165,7 +163,7 @@ impl Sqr {
         let is_marked = self.is_marked(context);
         // The order needs to know now whether a copy will exist: a packet that leaves without a copy gets no tag, since
         // nothing could answer for that tag later (section III-E).
-        let may_copy = is_marked && self.may_copy(context, least_loaded);
+        let may_copy = is_marked && self.admit_copy(context, least_loaded);
         let way = self.ways.way(context.pass(), port);
         if !is_marked {
             return self.send_unmarked(context, way);
@@ -258,8 +256,9 @@ impl Sqr {
         self.config.settings.protects(class, || context.service_key())
     }
 
-    /// Whether the ring has room and the backstop allows copies (section VI, "Handling Traffic Surges").
-    fn may_copy(&mut self, context: &mut Context<'_>, towards: PortId) -> bool {
+    /// Moves the backstop (section VI, "Handling Traffic Surges"); returns whether it allows a copy and the ring has
+    /// room.
+    fn admit_copy(&mut self, context: &mut Context<'_>, towards: PortId) -> bool {
         let limit_bytes = self.config.ring_share(towards).limit_bytes;
         if context.queue(towards, self.caching_queue(towards)).bytes() >= limit_bytes {
             return false;
@@ -359,7 +358,7 @@ impl Sqr {
         // A packet that leaves on an unprotected link has no copy, and its tag is done.
         if !self.is_protected[usize::from(context.port().0)] {
             self.order.retire(context.pass(), &copy);
-        } else if self.may_copy(context, least_loaded) {
+        } else if self.admit_copy(context, least_loaded) {
             self.copy(context, copy, least_loaded);
         } else {
             self.counters.port(cached.primary).unprotected += 1;
@@ -457,11 +456,11 @@ impl Sqr {
     fn hold_longer(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
         self.moved[usize::from(primary.0)].begin_hold();
         let hold = self.config.settings.return_hold();
-        context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
+        context.wake_at(context.now() + hold, Timer::Hold { primary, number });
     }
 
     fn look_later(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
-        context.wake_at(context.now() + self.steady_delay, LOOK | u32::from(primary.0) << 16 | u32::from(number));
+        context.wake_at(context.now() + self.steady_delay, Timer::Look { primary, number });
     }
 
     /// Steps over missing copies at the head of a queue that is not served. Gives up the remaining copies if none has
@@ -555,15 +554,18 @@ impl Mechanism for Sqr {
 
 impl Sqr {
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
-        let (primary, number) = (PortId(((token & !LOOK) >> 16) as u16), token as u16);
-        if token & LOOK != 0 {
-            self.look_after_copies(primary, number, context);
-        // Packets still wait at the backup, or have left it during this hold: hold again, or new packets would overtake
-        // them.
-        } else if self.moved[usize::from(primary.0)].may_be_overtaken() {
-            self.hold_longer(primary, number, context);
-        } else if let Some(change) = self.ways.finish_move(primary, number) {
-            self.follow(change, context);
+        match Timer::from_token(token) {
+            Timer::Look { primary, number } => self.look_after_copies(primary, number, context),
+            // Packets still wait at the backup, or have left it during this hold: hold again, or new packets would
+            // overtake them.
+            Timer::Hold { primary, number } if self.moved[usize::from(primary.0)].may_be_overtaken() => {
+                self.hold_longer(primary, number, context);
+            }
+            Timer::Hold { primary, number } => {
+                if let Some(change) = self.ways.finish_move(primary, number) {
+                    self.follow(change, context);
+                }
+            }
         }
     }
 }

@@ -75,21 +75,22 @@ register_cell!(Tags { assigned: u32, next: u32 });
 register_cell!(Stall { next: u32, since_ns: u32 });
 
 /// The order of all protected ports of a switch.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct PacketOrder {
+    #[part]
     tags: RegisterArray<Tags>,
+    #[part]
     stalls: RegisterArray<Stall>,
+    #[part]
     lowest_waiting: RegisterArray<u32>,
+    #[part]
     retired: RegisterArray<u32>,
+    #[part]
     missing: RegisterArray<u32>,
+    #[part]
     kept_from: RegisterArray<u32>,
     stall_timeout_ns: u32,
 }
-
-hitless_core::state!(PacketOrder {
-    values: stall_timeout_ns;
-    parts: tags, stalls, lowest_waiting, retired, missing, kept_from
-});
 
 impl PacketOrder {
     /// The order of `ports` ports, with `first_tag` as their first tag. It skips a packet that stays away for

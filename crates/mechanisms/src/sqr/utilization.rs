@@ -22,17 +22,17 @@ struct Least {
 register_cell!(Window { started_ns: u32, bytes: u32 });
 register_cell!(Least { port: PortId, bytes: u32 });
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Utilization {
+    #[part]
     windows: RegisterArray<Window>,
+    #[part]
     least: RegisterArray<Least>,
     /// Whether the ring may use a port, by port.
     is_caching: Vec<bool>,
     caching_ports: Vec<PortId>,
     window_ns: u32,
 }
-
-hitless_core::state!(Utilization { values: is_caching, caching_ports, window_ns; parts: windows, least });
 
 impl Utilization {
     /// Utilization of idle ports; the ring begins with the first of `caching_ports`.

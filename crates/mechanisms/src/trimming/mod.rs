@@ -37,16 +37,16 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Trimming {
+    #[configured]
     settings: TrimmingSettings,
     /// Ports that cut refused packets.
+    #[part]
     ports: ConfiguredPorts<PortCounters>,
     /// The queue of the headers, by port.
     header_queues: Vec<Option<QueueId>>,
 }
-
-hitless_core::state!(Trimming { values: header_queues; parts: ports; configured: settings });
 
 impl Trimming {
     /// Trimming at `ports`; the ports in the settings are ignored.

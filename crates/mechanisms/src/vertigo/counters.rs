@@ -30,23 +30,22 @@ const NAMES: Names = Names {
     of_packet: "deflections of a packet that was deflected",
 };
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 struct PortRecords {
     counters: PortCounters,
     /// Ranks of the packets routed to the port, if they are recorded.
+    #[part]
     ranks: Option<Histogram<u64>>,
 }
 
-hitless_core::state!(PortRecords { values: counters; parts: ranks });
-
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct SwitchCounters {
+    #[part]
     ports: ConfiguredPorts<PortRecords>,
     /// Deflections by packet.
+    #[part]
     pub detours: Detours,
 }
-
-hitless_core::state!(SwitchCounters { parts: ports, detours });
 
 impl SwitchCounters {
     pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {

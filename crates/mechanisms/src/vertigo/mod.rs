@@ -33,16 +33,15 @@ pub struct SortedPort {
     pub faces_host: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Vertigo {
     ports: Vec<SortedPort>,
     candidates: u8,
     stream: Stream,
     neighbours: Neighbours,
+    #[part]
     counters: SwitchCounters,
 }
-
-hitless_core::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: counters });
 
 impl Vertigo {
     /// Vertigo that sorts the queues of `ports` and deflects their victims, with random choices from `stream`.

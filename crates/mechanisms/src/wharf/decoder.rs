@@ -8,7 +8,7 @@ use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 
 use super::contents::{Coded, Reader};
 use super::settings::WharfSettings;
-use crate::linkguardian::checker::Checker;
+use crate::link_checker::Checker;
 
 /// The received frames of a block.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
@@ -32,26 +32,23 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Decoder {
     port: PortId,
+    #[configured]
     settings: WharfSettings,
+    #[configured]
     contents: Reader,
     /// The block of the newest frame.
     newest: u8,
     /// The newest block and the one before it, whose parity may come behind a frame of the next block.
     open: [Block; 2],
+    #[part]
     restoration_delay_ns: Histogram<u64>,
     checker: Checker,
     peak_bytes: u64,
     counters: Counters,
 }
-
-hitless_core::state!(Decoder {
-    values: port, newest, open, checker, peak_bytes, counters;
-    parts: restoration_delay_ns;
-    configured: settings, contents
-});
 
 impl Decoder {
     pub fn new(port: PortId, settings: &WharfSettings, contents: Reader) -> Self {

@@ -27,11 +27,13 @@ hitless_switch::counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Encoder {
     port: PortId,
+    #[configured]
     settings: WharfSettings,
     parity_queue: QueueId,
+    #[part]
     contents: Writer,
     /// The block being filled.
     block: u8,
@@ -42,12 +44,6 @@ pub struct Encoder {
     check_number: u32,
     counters: Counters,
 }
-
-hitless_core::state!(Encoder {
-    values: port, parity_queue, block, coded, coded_bytes, wakes_at, check_number, counters;
-    parts: contents;
-    configured: settings
-});
 
 impl Encoder {
     /// Visits each packet that the other end can restore at `now` or later.
@@ -136,7 +132,7 @@ impl Encoder {
         let flush_at = self.flush_at();
         if flush_at < self.wakes_at {
             self.wakes_at = flush_at;
-            context.wake_at(flush_at, u32::from(self.port.0));
+            context.wake_at(flush_at, self.port);
         }
     }
 

@@ -22,7 +22,7 @@ mod kind;
 mod settings;
 
 use hitless_core::wire::{Packet, PortId, Time};
-use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
+use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, TimerToken, Verdict};
 
 use crate::by_port::ByPort;
 
@@ -31,20 +31,19 @@ use decoder::Decoder;
 use encoder::Encoder;
 pub use settings::WharfSettings;
 
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 struct Ends {
+    #[part]
     encoder: Option<Encoder>,
+    #[part]
     decoder: Option<Decoder>,
 }
 
-hitless_core::state!(Ends { parts: encoder, decoder });
-
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub struct Wharf {
+    #[part]
     ports: ByPort<Ends>,
 }
-
-hitless_core::state!(Wharf { parts: ports });
 
 impl Wharf {
     /// Makes `port` the sending end of a link with the settings of both ends.
@@ -101,7 +100,7 @@ impl Mechanism for Wharf {
 
     fn on(&mut self, event: Event, context: &mut Context<'_>) {
         if let Event::Timer(token) = event
-            && let Some(encoder) = self.encoder_at(PortId(token as u16))
+            && let Some(encoder) = self.encoder_at(PortId::from_token(token))
         {
             encoder.look_at_time(context);
         }

@@ -20,7 +20,7 @@ impl Check<'_> {
             "must be letters, digits, '-', '_' and '.', because a folder is named after it",
         );
         if self.purpose == Purpose::Simulation {
-            self.has_flows();
+            self.require_flows();
         }
         if self.purpose == Purpose::Simulation && scenario.until == Until::Duration {
             self.require_else(scenario.duration.is_some(), || {
@@ -37,7 +37,7 @@ impl Check<'_> {
         self.samples(duration);
     }
 
-    fn has_flows(&mut self) {
+    fn require_flows(&mut self) {
         self.require_else(!self.scenario.flows.is_empty(), || {
             let hint = "hitless lab up runs a scenario without flows: there your programs send";
             Problem::new("flows", "", "must be given, because nothing else sends").hint(hint)

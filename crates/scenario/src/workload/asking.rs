@@ -5,16 +5,17 @@ use hitless_core::engine::draws::normal;
 use hitless_core::wire::Duration;
 use hitless_hosts::Request;
 
-/// Makes requests of one size with normally distributed think times of servers, cut at 0.
-#[derive(Clone, Debug)]
+/// Requests of one size, about which servers think for a normally distributed time, cut at 0.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Asking {
+    #[configured]
     pub bytes: u64,
+    #[configured]
     pub mean: Duration,
+    #[configured]
     pub deviation: Duration,
     pub stream: Stream,
 }
-
-hitless_core::state!(Asking { values: stream; configured: bytes, mean, deviation });
 
 impl Asking {
     /// Returns the next request.

@@ -17,9 +17,10 @@ pub enum Fate {
 }
 
 /// Corruption and failure of one direction of a link, with counters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct Impairment {
     /// `None` until a loss model is set.
+    #[part]
     corruption: Option<Corruption>,
     /// Time of the last failure; `Time::NEVER` while the link is up.
     down_since: Time,
@@ -30,8 +31,6 @@ pub(super) struct Impairment {
     /// Frames lost because the link was down.
     pub lost_down: u64,
 }
-
-hitless_core::state!(Impairment { values: down_since, up_since, corrupted, lost_down; parts: corruption });
 
 impl Default for Impairment {
     fn default() -> Self {

@@ -70,7 +70,7 @@ impl UnderWay {
 /// One direction of a link, in one cache line.
 ///
 /// Frames arrive in the order of their departure, so only the first frame in flight needs an event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 #[repr(C, align(64))]
 pub struct Link {
     /// The number of the receiving node above the flag bits [`IS_SWITCH`] and [`IS_IMPAIRED`].
@@ -78,6 +78,7 @@ pub struct Link {
     /// The frame with a pending arrival event, or [`NOTHING`].
     first: PacketHandle,
     /// The delay in ps above 16 bits for the receiving port.
+    #[configured]
     delay_and_port: u64,
     /// The frames in flight after the first.
     following: Ring<UnderWay>,
@@ -85,11 +86,6 @@ pub struct Link {
     bytes_arrived: u64,
     last_arrival: Time,
 }
-
-hitless_core::state!(Link {
-    values: node, first, following, frames_sent, bytes_arrived, last_arrival;
-    configured: delay_and_port
-});
 
 const IS_SWITCH: u32 = 1;
 const IS_IMPAIRED: u32 = 2;
@@ -371,9 +367,9 @@ impl Links {
         self.impairment_mut(link).set_state(now, state);
     }
 
-    /// Whether a control ordered set that arrives at `at` arrives intact. The loss model sees it as a frame of eight
+    /// Decides whether a control ordered set that arrives at `at` is intact. The loss model sees it as a frame of eight
     /// bytes, so a loss model that ignores length loses it as often as a full frame. No counter includes it.
-    pub fn carries_ordered_set(&mut self, link: u32, at: Time) -> bool {
+    pub fn carry_ordered_set(&mut self, link: u32, at: Time) -> bool {
         let set = ArrivingFrame { at, frame_bytes: ORDERED_SET_BYTES, is_link_retransmission: false };
         self.fate(link, set) == Fate::Arrives
     }

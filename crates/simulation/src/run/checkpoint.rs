@@ -7,20 +7,10 @@ use hitless_core::wire::{Duration, Time};
 use super::edge::Closed;
 use super::event_loop::Run;
 use super::global::{End, Global};
-use super::network::Network;
 use super::outcome::close;
-use super::shared::Shared;
 use super::simulation::Simulation;
 use crate::checkpoint::{Mark, Refusal, checked, sealed};
 use crate::results::Outcome;
-
-hitless_core::state!(Shared<Closed> {
-    values: packets, clocks, copied, lost, control_packets, order;
-    parts: queue, links, routing, records, services, drops;
-    configured: host_links, switch_links, hosts_count, sender_end_delay, outbox, packets_elsewhere, is_idle_elsewhere,
-        edge
-});
-hitless_core::state!(Network<Closed> { parts: shared, hosts, switches; configured: topology });
 
 impl State for Run<Closed> {
     fn save(&self, out: &mut Writer) {

@@ -4,14 +4,13 @@ use hitless_core::wire::Time;
 use hitless_scenario::workload::{FlowSpec, Sequence};
 
 /// All sequences of flows in a run.
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub(super) struct ClosedLoops {
+    #[part]
     sequences: Vec<Sequence>,
     /// Number of sequences that may start another flow.
     open: usize,
 }
-
-hitless_core::state!(ClosedLoops { values: open; parts: sequences });
 
 impl ClosedLoops {
     pub fn new(sequences: Vec<Sequence>) -> Self {

@@ -48,15 +48,17 @@ pub(super) fn loss_stream_name(link: DirectedLink) -> String {
 }
 
 /// The schedule of changes, and the recovery from failures.
+#[derive(hitless_core::state::State)]
 pub(super) struct ControlPlane {
+    #[configured]
     streams: RandomStreams,
     /// Sorted by time.
+    #[configured]
     changes: Vec<(Time, Change)>,
     next: usize,
+    #[part]
     pub recovery: Recovery,
 }
-
-hitless_core::state!(ControlPlane { values: next; parts: recovery; configured: streams, changes });
 
 impl ControlPlane {
     /// Creates a control plane with these scheduled changes, in any order.

@@ -39,8 +39,10 @@ struct OfFlow {
 pub(super) const NETWORK_CARD_FULL: &str = "network card full";
 
 /// Losses in switches and in the hosts' network cards.
+#[derive(hitless_core::state::State)]
 pub(super) struct DropLedger {
     /// Number of groups, plus one for packets without a flow.
+    #[configured]
     columns: usize,
     /// By switch, group and reason.
     entries: Vec<Lost>,
@@ -48,8 +50,6 @@ pub(super) struct DropLedger {
     of_hosts: BTreeMap<(u32, u32), Lost>,
     of_flows: Pages<OfFlow>,
 }
-
-hitless_core::state!(DropLedger { values: entries, of_hosts, of_flows; configured: columns });
 
 impl DropLedger {
     pub fn new(switches: usize, groups: usize) -> Self {

@@ -213,7 +213,8 @@ impl FlowStarts {
         network: &mut Network<E>,
     ) -> FlowId {
         let config = FlowConfig { start: now, application: Application::Appended, ..self.config(&spec, scenario) };
-        self.note(spec, network);
+        network.note_flow(spec.group);
+        self.specs.push(spec);
         let (hosts, mut environment) = network.hosts();
         hosts.open(now, config, &mut environment)
     }
@@ -224,12 +225,6 @@ impl FlowStarts {
             let (hosts, mut environment) = network.hosts();
             hosts.close(now, flow, &mut environment);
         }
-    }
-
-    /// Registers the next flow with the counters kept by group.
-    fn note<E: Edge>(&mut self, spec: FlowSpec, network: &mut Network<E>) {
-        network.note_flow(spec.group);
-        self.specs.push(spec);
     }
 
     fn config(&self, spec: &FlowSpec, scenario: &Scenario) -> FlowConfig {

@@ -66,12 +66,10 @@ impl Shares {
 }
 
 /// The sums of all groups, without flows that started during the warm-up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_core::state::State)]
 pub(super) struct GroupTotals {
     of_groups: Vec<Sums>,
 }
-
-hitless_core::state!(GroupTotals { values: of_groups });
 
 impl GroupTotals {
     pub fn new(groups: usize) -> Self {

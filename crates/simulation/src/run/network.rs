@@ -18,10 +18,15 @@ use super::shared::{Shared, put_on_link};
 use crate::link::Fate;
 
 /// The state machines of a run and their shared state.
+#[derive(hitless_core::state::State)]
 pub(super) struct Network<E> {
+    #[configured]
     pub topology: Arc<Topology>,
+    #[part]
     pub shared: Shared<E>,
+    #[part]
     pub hosts: Hosts,
+    #[part]
     pub switches: Vec<Switch>,
 }
 
@@ -121,7 +126,7 @@ impl<E: Edge> Network<E> {
         let to = state.to();
         if !state.is_impaired() {
             state.count_arrival(now, self.shared.packets[packet].frame_bytes);
-        } else if self.is_lost(now, link, packet) {
+        } else if self.lose_in_flight(now, link, packet) {
             return false;
         }
         if self.shared.edge.takes(now, link, packet, &self.shared.packets) {
@@ -170,14 +175,14 @@ impl<E: Edge> Network<E> {
         let to = self.shared.links[link as usize].to();
         let Node::Switch(SwitchId(number)) = to.node else { return };
         let event = SwitchEvent::OrderedSet { port: to.port, set };
-        if self.shared.links.carries_ordered_set(link, now) {
+        if self.shared.links.carry_ordered_set(link, now) {
             self.handle_switch(now, number, event);
         }
     }
 
     /// Decides whether an impaired link loses an arriving packet, and removes the packet if so.
     #[inline(never)]
-    fn is_lost(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
+    fn lose_in_flight(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
         let descriptor = &self.shared.packets[packet];
         let frame = ArrivingFrame {
             at: now,

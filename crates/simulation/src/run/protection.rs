@@ -23,7 +23,8 @@ impl ProtectionControl<'_> {
     /// sentence.
     pub fn command(&self, link: &str, end: LinkEnd, order: ProtectionOrder) -> Result<Change, String> {
         let directed = self.directed_link(link)?;
-        let Some(entry) = self.entry_of(directed) else {
+        let protects = |entry: &&Entry| entry.protections(self.topology).contains(&directed);
+        let Some(entry) = self.scenario.mechanisms.iter().find(protects) else {
             return Err(format!("no protection that can be switched on is configured on '{link}'"));
         };
         let endpoint = self.endpoint(directed, end);
@@ -44,11 +45,6 @@ impl ProtectionControl<'_> {
     fn is_on(&self, protection: Protection) -> bool {
         let Protection { switch, port, end } = protection;
         self.switches[switch.0 as usize].protection(port, end).is_some_and(|(_, is_on)| is_on)
-    }
-
-    /// The mechanism entry that protects a link and can be switched.
-    fn entry_of(&self, link: DirectedLink) -> Option<&Entry> {
-        self.scenario.mechanisms.iter().find(|entry| entry.protections(self.topology).contains(&link))
     }
 
     /// The directed link named "a->b".

@@ -8,14 +8,14 @@ use hitless_hosts::FlowRecords;
 use hitless_scenario::FlowGroup;
 
 /// The services of flows.
+#[derive(hitless_core::state::State)]
 pub(super) struct Services {
     /// By group of flows; empty if no group has a service.
+    #[configured]
     of_groups: Vec<ServiceKey>,
     /// By flow.
     of_flows: Pages<ServiceKey>,
 }
-
-hitless_core::state!(Services { values: of_flows; configured: of_groups });
 
 impl Services {
     pub fn new(groups: &[FlowGroup]) -> Self {
@@ -42,7 +42,7 @@ impl Services {
 }
 
 /// Records of a run's flows.
-#[derive(Default)]
+#[derive(Default, hitless_core::state::State)]
 pub(super) struct Records {
     /// Records of flows, of their ends and of messages.
     pub flows: FlowRecords,
@@ -51,17 +51,13 @@ pub(super) struct Records {
     /// When the last of them ended.
     pub last_ended: Time,
     /// The sequence of each group of flows, if it is one. Empty for a run without sequences.
+    #[configured]
     pub sequence_of_group: Vec<Option<u32>>,
     /// Sequences with a flow that has just ended, and when it did.
     pub ended_in_loops: Vec<(u32, Time)>,
     /// By flow: frames lost on failed links.
     lost_to_failures: BTreeMap<u32, u64>,
 }
-
-hitless_core::state!(Records {
-    values: flows, flows_ended, last_ended, ended_in_loops, lost_to_failures;
-    configured: sequence_of_group
-});
 
 impl Records {
     /// Counts a flow of this group that has ended.

@@ -25,35 +25,50 @@ pub(super) enum Letter {
 }
 
 /// State shared by hosts and switches.
+#[derive(hitless_core::state::State)]
 pub(super) struct Shared<E> {
+    #[part]
     pub queue: EventQueue<SimulationEvent>,
     pub packets: PacketStore,
+    #[part]
     pub links: Links,
+    #[part]
     pub routing: Routing,
     pub clocks: NodeClocks,
     /// By host: the link it sends on.
+    #[configured]
     pub host_links: Vec<u32>,
     /// By switch and port: the link it sends on; none for a recirculation port.
+    #[configured]
     pub switch_links: SwitchLinks,
+    #[configured]
     pub hosts_count: u32,
     /// Time from the end of a flow's sender until its receiver learns of it: the maximum delay of a link, so that the
     /// message reaches any other partition in time.
+    #[configured]
     pub sender_end_delay: Duration,
     /// Flow packets that the fabric has copied, and flow packets that it has lost or absorbed.
     pub copied: u64,
     pub lost: u64,
     /// Messages to other partitions, besides frames.
+    #[configured]
     pub outbox: Vec<Letter>,
     /// After the join of a divided run: packets left in other partitions, and whether their queues were empty.
+    #[configured]
     pub packets_elsewhere: usize,
+    #[configured]
     pub is_idle_elsewhere: bool,
     /// Number of existing packets without a transport header, which switches create.
     pub control_packets: u64,
+    #[part]
     pub records: Records,
+    #[part]
     pub services: Services,
+    #[part]
     pub drops: DropLedger,
     /// Present if the scenario requests it.
     pub order: Option<Box<OrderChecker>>,
+    #[configured]
     pub edge: E,
 }
 

@@ -18,6 +18,7 @@ pub(crate) use visit::Visit;
 
 use crate::core::Core;
 use crate::environment::{SwitchEvent, Tables};
+use crate::event::TimerToken;
 use crate::outbox::{Effects, Outbox};
 use crate::queueing::SharedBuffer;
 use crate::register::Pass;
@@ -114,9 +115,9 @@ impl<'a> Context<'a> {
         &mut self.reach.core.pass
     }
 
-    /// Calls [`Mechanism::on`](crate::Mechanism::on) with [`Event::Timer`](crate::Event::Timer) and `token` at `at`.
-    pub fn wake_at(&mut self, at: Time, token: u32) {
-        let mechanism = self.reach.mechanism;
+    /// Calls [`Mechanism::on`](crate::Mechanism::on) with the [`Event::Timer`](crate::Event::Timer) of `timer` at `at`.
+    pub fn wake_at(&mut self, at: Time, timer: impl TimerToken) {
+        let (mechanism, token) = (self.reach.mechanism, timer.to_token());
         self.reach.outbox.schedule(at, SwitchEvent::Timer { mechanism, token });
     }
 

@@ -17,16 +17,15 @@ pub enum BufferPolicy {
 }
 
 /// The state of the shared buffer.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct SharedBuffer {
+    #[configured]
     policy: BufferPolicy,
     used_bytes: u64,
     peak_bytes: u64,
     /// Bytes under way to queues.
     underway_bytes: u64,
 }
-
-hitless_core::state!(SharedBuffer { values: used_bytes, peak_bytes, underway_bytes; configured: policy });
 
 impl SharedBuffer {
     /// Creates an empty buffer.

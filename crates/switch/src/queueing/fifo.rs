@@ -38,7 +38,7 @@ impl Waiting {
 ///
 /// The fields that every packet needs come first, up to and including the mark-free bounds; with the discriminant of
 /// the scheduler they fill a cache line.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 #[repr(C)]
 pub struct FifoScheduler {
     busy_until: Time,
@@ -47,17 +47,15 @@ pub struct FifoScheduler {
     waiting: Ring<Waiting>,
     bytes: u64,
     /// With fewer packets and bytes than these, a packet is neither dropped nor marked.
+    #[configured]
     mark_free_packets: u32,
+    #[configured]
     mark_free_bytes: u32,
+    #[configured]
     limit: QueueLimit,
+    #[part]
     marker: EcnMarker,
 }
-
-hitless_core::state!(FifoScheduler {
-    values: busy_until, offered_at, waiting, bytes;
-    parts: marker;
-    configured: mark_free_packets, mark_free_bytes, limit
-});
 
 impl FifoScheduler {
     /// Creates an empty scheduler with the limits of `config`.

@@ -84,9 +84,11 @@ crate::counters! {
 }
 
 /// The state of a group.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(super) struct Group {
+    #[configured]
     config: QueueGroup,
+    #[configured]
     first: u8,
     /// Queue of the current turn, counted from the first, and its round.
     turn: u8,
@@ -106,12 +108,6 @@ pub(super) struct Group {
     idle_since: Time,
     pub counters: GroupCounters,
 }
-
-hitless_core::state!(Group {
-    values: turn, turn_round, is_served_out, first_round, left_over, deficits, choice, packets, bytes, idle_since,
-        counters;
-    configured: config, first
-});
 
 /// The decision of a group's discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,10 +14,13 @@ use super::waiting::Waiting;
 pub mod by_rank;
 mod state;
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 struct Queue {
+    #[configured]
     config: QueueConfig,
+    #[part]
     marker: EcnMarker,
+    #[configured]
     marks_at_dequeue: bool,
     waiting: Waiting,
     bytes: u64,
@@ -29,12 +32,6 @@ struct Queue {
     /// Packets that may still be served; `None` if the queue is not scheduled by credit.
     credit: Option<u64>,
 }
-
-hitless_core::state!(Queue {
-    values: waiting, bytes, peak_bytes, stops, held_packets, credit;
-    parts: marker;
-    configured: config, marks_at_dequeue
-});
 
 impl Queue {
     #[inline]
@@ -58,21 +55,22 @@ const CLOSED: u8 = 2;
 const HELD: u8 = 4;
 
 /// The queues of a priority level.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 struct Level {
     /// All queues of the level, one bit each.
+    #[configured]
     mask: u64,
     /// Members that take turns; a group's first queue represents the group.
     members: DeficitRoundRobin,
 }
 
-hitless_core::state!(Level { values: members; configured: mask });
-
 /// The queues of a port, at most 64.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct QueuedScheduler {
+    #[part]
     queues: Vec<Queue>,
     /// Levels, highest priority first.
+    #[part]
     levels: Vec<Level>,
     /// Queues with a packet that may be served now.
     ready: u64,
@@ -82,6 +80,7 @@ pub struct QueuedScheduler {
     by_rank: u64,
     /// Packets evicted since the last [`Self::take_evicted`].
     evicted: Vec<Entry>,
+    #[part]
     group: Option<Box<Group>>,
     /// Queue and length of the frame served last; until `busy_until` the frame counts as present.
     serving: (QueueId, u32),
@@ -92,11 +91,6 @@ pub struct QueuedScheduler {
     /// Whether an event will serve the queues at `busy_until`.
     pub(crate) service_is_due: bool,
 }
-
-hitless_core::state!(QueuedScheduler {
-    values: ready, occupied, by_rank, evicted, serving, marks_served, busy_until, service_is_due;
-    parts: queues, levels, group
-});
 
 /// The result of offering a packet to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,13 +7,14 @@ mod exploring;
 mod shared;
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{Duration, OrderedSet, Packet, PortId, ServiceKey, Time};
 
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent, Tables};
-use crate::event::PortState;
+use crate::event::{PortState, TimerToken};
 use crate::explore::Choices;
 use crate::switch::Switch;
 
@@ -32,6 +33,13 @@ pub enum Fate {
     Vanishes,
     /// It arrives intact, and a second time after this time.
     Twice(Duration),
+}
+
+/// Asserts that each timer survives its conversion to a token and back.
+pub fn assert_tokens<T: TimerToken + PartialEq + Debug>(timers: impl IntoIterator<Item = T>) {
+    for timer in timers {
+        assert_eq!(T::from_token(timer.to_token()), timer, "token {:#x}", timer.to_token());
+    }
 }
 
 /// A packet that left a switch through a port without a link.

@@ -29,15 +29,15 @@ pub struct EveryNthSettings {
 }
 
 /// Every Nth on one switch.
+#[derive(hitless_core::state::State)]
 pub struct EveryNth {
+    #[configured]
     settings: EveryNthSettings,
     /// Packets that have left their queue, by port.
     seen: BTreeMap<PortId, u64>,
     dropped: u64,
     marked: u64,
 }
-
-hitless_switch::state!(EveryNth { values: seen, dropped, marked; configured: settings });
 
 impl EveryNth {
     /// Subscribes to the ports in `seen`.

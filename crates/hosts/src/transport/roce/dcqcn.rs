@@ -365,11 +365,11 @@ impl NotificationPoint {
     /// Handles a marked packet; returns whether to send a notification now.
     pub fn marked(&mut self, now: Time) -> bool {
         self.is_owed = true;
-        self.is_due(now)
+        self.take_due(now)
     }
 
-    /// Returns whether to send a notification now.
-    pub fn is_due(&mut self, now: Time) -> bool {
+    /// Takes the notification that is due; returns whether to send it now.
+    pub fn take_due(&mut self, now: Time) -> bool {
         let is_due = self.is_owed && now >= self.next_at;
         if is_due {
             (self.is_owed, self.next_at) = (false, now + self.interval);

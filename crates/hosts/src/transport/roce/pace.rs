@@ -25,9 +25,9 @@ impl Pace {
         Some(Self { point, overhead_bytes, sent_at: Time::ZERO, wire_bytes: 0, wake_at: Time::NEVER })
     }
 
-    /// Returns whether a packet may be sent. If not, [`Self::wake_at`] is the time to ask again: when the current rate
+    /// Decides whether a packet may be sent. If not, [`Self::wake_at`] is the time to ask again: when the current rate
     /// allows it, or when the rate increases.
-    pub fn lets_go(&mut self, now: Time) -> bool {
+    pub fn admit(&mut self, now: Time) -> bool {
         let Some(rate) = self.point.rate(now) else { return true };
         let goes_at = self.sent_at + rate.time_for(self.wire_bytes);
         if now >= goes_at {

@@ -188,14 +188,14 @@ impl RoceRequester {
         Some(header)
     }
 
-    /// Returns whether there is a packet to send and the rate limiter allows it.
-    fn may_send(&mut self, now: Time) -> bool {
+    /// Decides whether a packet goes now: one must wait, and the rate limiter must allow it.
+    fn admit(&mut self, now: Time) -> bool {
         let Some(pace) = &mut self.pace else { return true };
         let window_end = self.unacknowledged + u64::from(self.config.window);
         let proceeds = self.next < self.end.min(window_end);
         let repeats = self.selective.as_mut().is_some_and(|selective| selective.next_to_repeat().is_some());
         pace.stop_waiting();
-        (proceeds || repeats) && pace.lets_go(now)
+        (proceeds || repeats) && pace.admit(now)
     }
 
     /// Returns the rate set by DCQCN; `None` at line rate and without DCQCN.
@@ -255,7 +255,7 @@ impl Sender for RoceRequester {
 
     #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
-        if self.failed || !self.may_send(now) {
+        if self.failed || !self.admit(now) {
             return None;
         }
         let header = self.repeat(now).or_else(|| self.proceed(now))?;

@@ -178,7 +178,7 @@ impl Receiver for RoceResponder {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        if self.notification_point.as_mut().is_some_and(|point| point.is_due(now)) {
+        if self.notification_point.as_mut().is_some_and(|point| point.take_due(now)) {
             self.notify();
         }
     }

@@ -48,8 +48,8 @@ impl Pacer {
         self.gap_ends_at = time;
     }
 
-    /// Returns whether a packet may be sent; the answer also affects [`Self::wakes_at`].
-    pub fn lets_go(&mut self, now: Time) -> bool {
+    /// Decides whether a packet may be sent; the answer also affects [`Self::wakes_at`].
+    pub fn admit(&mut self, now: Time) -> bool {
         self.is_waited_for = now < self.gap_ends_at || (self.burst_bytes == 0 && now < self.next_burst_at);
         !self.is_waited_for
     }
@@ -124,9 +124,9 @@ mod tests {
         let (mut pacer, mut now) = (Pacer::default(), at(start_ns));
         let mut times = Vec::new();
         for _ in 0..count {
-            if !pacer.lets_go(now) {
+            if !pacer.admit(now) {
                 now = pacer.wakes_at().expect("it waits for the pacing");
-                assert!(pacer.lets_go(now));
+                assert!(pacer.admit(now));
             }
             times.push(now.as_ps() / 1_000);
             pacer.sent(now, 1_000, RATE, quantum_bytes, UNPACED_SEGMENTS);
@@ -157,10 +157,10 @@ mod tests {
         let mut pacer = Pacer::default();
         for segments in 1..UNPACED_SEGMENTS {
             pacer.sent(at(0), 1_000, RATE, 1_000, segments);
-            assert!(pacer.lets_go(at(0)), "{segments} segments sent");
+            assert!(pacer.admit(at(0)), "{segments} segments sent");
         }
         pacer.sent(at(0), 1_000, RATE, 1_000, UNPACED_SEGMENTS);
-        assert!(!pacer.lets_go(at(0)));
+        assert!(!pacer.admit(at(0)));
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
             let (mut pacer, start) = (Pacer::default(), at(start_ns));
             (1..UNPACED_SEGMENTS).for_each(|segments| pacer.sent(start, 1_000, RATE, 1_000, segments));
             pacer.sent(start, 1_000, RATE, 1_000, UNPACED_SEGMENTS);
-            assert!(!pacer.lets_go(at(start_ns + 999)), "from {start_ns} ns on");
+            assert!(!pacer.admit(at(start_ns + 999)), "from {start_ns} ns on");
             assert_eq!(pacer.wakes_at(), Some(at(start_ns + 1_000)), "from {start_ns} ns on");
         }
     }

@@ -78,7 +78,7 @@ impl Sink {
 
     fn take(&mut self, stamp: Stamp, at_ns: u64) {
         let is_late = stamp.sequence < self.next;
-        if !self.is_new(stamp.sequence) {
+        if !self.mark_seen(stamp.sequence) {
             self.arrivals.duplicates += 1;
             return;
         }
@@ -89,8 +89,8 @@ impl Sink {
         self.last_ns = at_ns;
     }
 
-    /// Marks a number as seen; returns false if it was seen before. A number before the window counts as new.
-    fn is_new(&mut self, sequence: u64) -> bool {
+    /// Marks a number as seen; false when it has been before. One from before the window counts as new.
+    fn mark_seen(&mut self, sequence: u64) -> bool {
         // A jump beyond the window empties it.
         for skipped in self.next.max((sequence + 1).saturating_sub(WINDOW_FRAMES))..=sequence {
             self.seen[(skipped % WINDOW_FRAMES) as usize] = false;

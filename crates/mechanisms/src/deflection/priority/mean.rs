@@ -48,14 +48,14 @@ impl QueuedRanks {
 
 /// The moving average of a switch without fractions: M' = floor(((n - 1) M + rank) / n), with n = 50 in the authors'
 /// program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::State)]
 pub struct MovingAverage {
+    #[configured]
     parts: u32,
+    #[configured]
     arithmetic: Arithmetic,
     mean: u32,
 }
-
-hitless_core::state!(MovingAverage { values: mean; configured: parts, arithmetic });
 
 impl MovingAverage {
     /// An average without packets.

@@ -49,8 +49,9 @@ pub enum DivideBy {
 }
 
 /// Ranks of recent packets of a queue (section 4.2, "Quantile estimation").
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Window {
+    #[configured]
     settings: QuantileSettings,
     ranks: Vec<u32>,
     /// The oldest entry, once the window is full.
@@ -58,8 +59,6 @@ pub struct Window {
     /// Packets offered since the last sample.
     skipped: u32,
 }
-
-hitless_core::state!(Window { values: ranks, next, skipped; configured: settings });
 
 impl Window {
     /// An empty window.

@@ -8,7 +8,7 @@ use hitless_core::wire::{Packet, Shim};
 use hitless_switch::{Context, DropReason, Verdict};
 
 use super::super::frames::{Role, control_frame};
-use super::super::requests::{TimerKind, timer_token};
+use super::super::timer::TimerKind;
 use super::Receiver;
 use super::gaps::Gap;
 
@@ -189,7 +189,7 @@ impl Receiver {
     pub(super) fn start_monitor(&mut self, context: &mut Context<'_>) {
         let Some(monitor) = &self.monitor else { return };
         let at = context.now() + monitor.config.period;
-        context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Monitor));
+        context.wake_at(at, self.timer(TimerKind::Monitor));
     }
 
     /// Reads the counters of the MAC and of the numbers, and asks for a level of protection: in every period, because

@@ -5,7 +5,7 @@ use hitless_core::wire::mac_control::{PAUSE_FRAME_BYTES, PauseFrame};
 use hitless_switch::Context;
 
 use super::super::frames::Role;
-use super::super::requests::{TimerKind, timer_token};
+use super::super::timer::TimerKind;
 use super::Receiver;
 
 /// Timer packets between repetitions of a pause frame: 1.6 us, the time until a pause takes effect.
@@ -42,7 +42,7 @@ impl Receiver {
     pub(super) fn watch_depth_by_timer(&mut self, context: &mut Context<'_>) {
         if self.config.backpressure && !std::mem::replace(&mut self.depth_is_watched, true) {
             let at = self.timer_packet_after(context.now(), 1);
-            context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Depth));
+            context.wake_at(at, self.timer(TimerKind::Depth));
         }
     }
 
@@ -61,7 +61,7 @@ impl Receiver {
         let is_due = self.pause_due_at.replace(at) == Some(at);
         // Without repetitions each change has a separate frame, as in the published programs.
         if !is_due || self.config.control_copies == 1 {
-            context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Backpressure));
+            context.wake_at(at, self.timer(TimerKind::Backpressure));
         }
     }
 

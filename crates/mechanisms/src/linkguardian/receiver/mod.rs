@@ -34,12 +34,13 @@ use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
 
-use super::checker::Checker;
 use super::config::ReceiverConfig;
 use super::egress_view::EgressView;
 use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::Buffering;
+use super::timer::{Timer, TimerKind};
+use crate::link_checker::Checker;
 use counters::ReceiverCounters;
 use early::EarlyRepairs;
 use gaps::Reports;
@@ -61,8 +62,9 @@ enum Arrival {
     Spent,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Receiver {
+    #[configured]
     pub(super) config: ReceiverConfig,
     notification_queue: QueueId,
     acknowledgement_queue: QueueId,
@@ -75,13 +77,17 @@ pub struct Receiver {
     /// Time of the last request for the first number.
     asked_at: Option<Time>,
     /// The number of the next original packet.
+    #[part]
     expected: RegisterArray<SequenceNumber>,
     /// The number to forward next (paper, algorithm 1).
+    #[part]
     ack_number: RegisterArray<SequenceNumber>,
     /// latestRxSeqNo in transit to egress, where acknowledgements read it.
     latest_received: EgressView<SequenceNumber>,
+    #[part]
     acknowledgements_pending: RegisterArray<u8>,
     /// curr_state of algorithm 2.
+    #[part]
     is_pausing: RegisterArray<bool>,
     /// Time at which a timer packet becomes the next pause frame.
     pause_due_at: Option<Time>,
@@ -114,22 +120,14 @@ pub struct Receiver {
     is_ordered: bool,
     /// Whether any packet was forwarded as it arrived.
     was_unordered: bool,
+    #[part]
     monitor: Option<Monitor>,
     pub(super) checker: Checker,
     pub(super) counters: ReceiverCounters,
     /// Time from the detection of a loss to its repair.
+    #[part]
     pub(super) recovery_delay_ns: Histogram<u64>,
 }
-
-hitless_core::state!(Receiver {
-    values: notification_queue, acknowledgement_queue, hold_queue, repair_queue, is_active, knows_numbers, asked_at,
-        latest_received, pause_due_at, pause_repetitions, countdown_from, countdown_is_armed, missing, overflow,
-        reports,
-        credited_until, suspect, held_packets, held_bytes, held_repairs, early, depth_is_watched, waiting_packets,
-        is_draining, is_ordered, was_unordered, checker, counters;
-    parts: expected, ack_number, acknowledgements_pending, is_pausing, monitor, recovery_delay_ns;
-    configured: config
-});
 
 impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
@@ -200,6 +198,10 @@ impl Receiver {
     }
 
     /// Puts the only explicit acknowledgement into its queue, where it waits until there is news.
+    fn timer(&self, kind: TimerKind) -> Timer {
+        Timer { port: self.config.port, channel: self.config.channel, kind }
+    }
+
     pub fn start(&mut self, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue {
             for queue in [self.hold_queue, self.repair_queue] {

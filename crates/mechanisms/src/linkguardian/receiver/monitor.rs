@@ -8,20 +8,16 @@ use super::super::fallback::Fallback;
 use super::super::settings::FallbackSettings;
 
 /// The policy, and the last counter values.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Monitor {
+    #[configured]
     pub config: FallbackSettings,
+    #[part]
     pub policy: Fallback,
     frames_seen: u64,
     corrupted_seen: u64,
     losses_seen: u64,
 }
-
-hitless_core::state!(Monitor {
-    values: frames_seen, corrupted_seen, losses_seen;
-    parts: policy;
-    configured: config
-});
 
 impl Monitor {
     pub fn new(config: FallbackSettings) -> Self {

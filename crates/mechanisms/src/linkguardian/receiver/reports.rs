@@ -9,7 +9,7 @@ use crate::linkguardian::headers::SequenceNumber;
 use hitless_core::wire::{Duration, Time};
 use hitless_switch::Context;
 
-use super::super::requests::{TimerKind, timer_token};
+use super::super::timer::TimerKind;
 use super::Receiver;
 use super::gaps::Gap;
 
@@ -32,7 +32,7 @@ impl Receiver {
         self.reports.reported_at = now;
         self.send_notifications(gap, context);
         if !std::mem::replace(&mut self.reports.is_armed, true) {
-            context.wake_at(now + period, self.report_token());
+            context.wake_at(now + period, self.timer(TimerKind::Report));
         }
     }
 
@@ -79,11 +79,7 @@ impl Receiver {
             self.report_first(period, context);
         } else {
             self.reports.is_armed = true;
-            context.wake_at(due, self.report_token());
+            context.wake_at(due, self.timer(TimerKind::Report));
         }
-    }
-
-    fn report_token(&self) -> u32 {
-        timer_token(self.config.port, self.config.channel, TimerKind::Report)
     }
 }

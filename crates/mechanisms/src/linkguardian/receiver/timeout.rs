@@ -4,7 +4,7 @@ use crate::linkguardian::headers::SequenceNumber;
 use hitless_core::wire::{Duration, Time};
 use hitless_switch::Context;
 
-use super::super::requests::{TimerKind, timer_token};
+use super::super::timer::TimerKind;
 use super::Receiver;
 
 impl Receiver {
@@ -87,7 +87,6 @@ impl Receiver {
     }
 
     fn wake_for_timeout(&self, context: &mut Context<'_>) {
-        let token = timer_token(self.config.port, self.config.channel, TimerKind::AckNumberTimeout);
-        context.wake_at(self.timeout_deadline(), token);
+        context.wake_at(self.timeout_deadline(), self.timer(TimerKind::AckNumberTimeout));
     }
 }

@@ -9,8 +9,8 @@ use hitless_core::wire::Time;
 use hitless_switch::{Context, DropReason, Verdict};
 
 use super::super::frames::{Role, control_frame};
-use super::super::requests::{TimerKind, timer_token};
 use super::super::settings::Mode;
+use super::super::timer::{Timer, TimerKind};
 use super::Sender;
 use super::lifecycle::Phase;
 
@@ -168,7 +168,8 @@ impl Sender {
     pub(super) fn arm(&mut self, context: &mut Context<'_>) {
         if !std::mem::replace(&mut self.lifecycle.is_armed, true) {
             let at = context.now() + self.config.probe_period;
-            context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Answer));
+            let (port, channel) = (self.config.port, self.config.channel);
+            context.wake_at(at, Timer { port, channel, kind: TimerKind::Answer });
         }
     }
 

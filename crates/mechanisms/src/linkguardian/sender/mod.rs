@@ -51,16 +51,21 @@ hitless_switch::counters! {
 }
 
 /// The state of the sending end.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct Sender {
+    #[part]
     pub(super) config: SenderConfig,
     repair_queue: QueueId,
     dummy_queue: QueueId,
     copy_queue: QueueId,
     lifecycle: Lifecycle,
+    #[part]
     next_sequence: RegisterArray<SequenceNumber>,
+    #[part]
     dummies_pending: RegisterArray<u8>,
+    #[part]
     latest_acknowledged: RegisterArray<SequenceNumber>,
+    #[part]
     requests: Vec<RegisterArray<bool>>,
     /// The last number sent. Ingress checks acknowledgements against it without a delay. In hardware the value would
     /// have to cross from egress to ingress, which takes less time than the frame and its acknowledgement.
@@ -70,11 +75,6 @@ pub struct Sender {
     check_number: u32,
     pub(super) counters: SenderCounters,
 }
-
-hitless_core::state!(Sender {
-    values: repair_queue, dummy_queue, copy_queue, lifecycle, latest_sent, credit_owed, check_number, counters;
-    parts: config, next_sequence, dummies_pending, latest_acknowledged, requests
-});
 
 /// The names of the request registers for the checked mode; the maximum number of registers.
 const REQUEST_NAMES: [&str; 8] = [

@@ -134,20 +134,21 @@ fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
     more / all
 }
 
-/// The state of bit errors on a link.
-#[derive(Clone, Debug)]
+/// The bit errors of a link.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct BitErrors {
+    #[configured]
     rate_bps: u128,
+    #[configured]
     unit: Unit,
-    /// Mean of an exponential draw; rounded down, the draw is the number of good units before a spoilt one.
+    /// Mean of the exponential draw that, rounded down, is the number of good units before a spoilt one.
+    #[configured]
     mean_units: f64,
     /// Offset of the units.
     phase_bits: u64,
     /// The next spoilt unit.
     next_spoilt: u64,
 }
-
-hitless_core::state!(BitErrors { values: phase_bits, next_spoilt; configured: rate_bps, unit, mean_units });
 
 impl BitErrors {
     pub fn new(settings: &BitErrorLoss, rate: BitRate, stream: &mut Stream) -> Self {

@@ -11,17 +11,16 @@ use super::gilbert_elliott::GilbertElliott;
 use super::model::LossModel;
 use super::trace::Playback;
 
-/// Decides for one direction of a link which frames are lost.
-#[derive(Clone, Debug)]
+/// The losses of one link in one direction.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Corruption {
     stream: Stream,
+    #[part]
     process: Process,
     runs: LossRuns,
 }
 
-hitless_core::state!(Corruption { values: stream, runs; parts: process });
-
-/// Counts of runs of lost frames, by length.
+/// How many frames were lost in a row, and how often.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 struct LossRuns {
     /// The length of the current run.

@@ -71,20 +71,19 @@ impl GilbertElliottLoss {
     }
 }
 
-/// The chain. It steps with each frame, not with time: a burst continues after a pause.
-#[derive(Clone, Debug)]
+/// The chain. It takes one step with each frame, not with time: a burst goes on after a pause.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct GilbertElliott {
     in_burst: bool,
+    #[configured]
     begins: Chance,
+    #[configured]
     ends: Chance,
+    #[configured]
     loss_in_burst: Chance,
+    #[configured]
     loss_between_bursts: Chance,
 }
-
-hitless_core::state!(GilbertElliott {
-    values: in_burst;
-    configured: begins, ends, loss_in_burst, loss_between_bursts
-});
 
 impl GilbertElliott {
     /// Starts the chain in its stationary state: the first frame is in a burst with the same probability as any other.

@@ -155,17 +155,17 @@ fn shortened(line: &str) -> String {
     shown
 }
 
-/// The playback of a trace, one step for each frame.
-#[derive(Clone, Debug)]
+/// A trace being played, a step for each frame.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct Playback {
+    #[configured]
     trace: LossTrace,
+    #[configured]
     at_end: TraceEnd,
     /// Index of the run that follows `rest`.
     next: usize,
     rest: Run,
 }
-
-hitless_core::state!(Playback { values: next, rest; configured: trace, at_end });
 
 impl Playback {
     pub fn new(trace: LossTrace, at_end: TraceEnd) -> Self {

@@ -20,18 +20,17 @@ pub struct Detour {
     pub port: PortId,
 }
 
-/// Watched entries, and detours in use.
-#[derive(Clone, Debug, Default)]
+/// Entries that are watched, and detours in use.
+#[derive(Clone, Debug, Default, hitless_core::state::State)]
 pub(super) struct Watch {
-    /// The watched entries, by place in the table.
+    /// By place in the table: the entry.
+    #[configured]
     sets: BTreeMap<usize, HopSet>,
     /// The port to use instead, by switch and port.
     detours: BTreeMap<(SwitchId, PortId), PortId>,
 }
 
-hitless_core::state!(Watch { values: detours; configured: sets });
-
-/// A search for the paths to one destination that redirected packets can take.
+/// The paths to one destination for packets that are sent where the table would not send them.
 struct Walk<'a> {
     watch: &'a Watch,
     table: &'a Table,

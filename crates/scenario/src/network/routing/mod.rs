@@ -23,15 +23,16 @@ pub use detours::Detour;
 pub use hash::flow_hash;
 pub use settings::{PathRule, RoutingSettings};
 
-/// Next hops of every switch towards every host, detours around failed links, and neighbours that send packets back.
-#[derive(Clone, Debug)]
+/// Next hops of every switch towards every host, detours round links that have failed, and neighbours that send back.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Routing {
+    #[configured]
     table: Table,
+    #[part]
     watch: Watch,
+    #[configured]
     returns: Returns,
 }
-
-hitless_core::state!(Routing { parts: watch; configured: table, returns });
 
 impl Routing {
     /// Computes shortest paths (fewest links) over all links of `topology`.

@@ -22,6 +22,8 @@ pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]
             rows[switch * width + number] = search.numbered(block);
         }
     }
+    // The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
+    let unplaced = |switch: SwitchId| SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) };
     let mut switches: Vec<SwitchPlace> = topology.switch_ids().map(unplaced).collect();
     (0..).zip(&edge_switches).for_each(|(edge, switch)| switches[switch.0 as usize].edge = edge);
     let rows = share_rows(&rows, width, &mut switches);
@@ -29,12 +31,7 @@ pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]
     Table { choice, edges: edge_switches.len(), places, switches, rows, blocks, ports }
 }
 
-/// The salt is a hash of the switch's number plus one, because zero is a fixed point of the finaliser.
-fn unplaced(switch: SwitchId) -> SwitchPlace {
-    SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) }
-}
-
-/// Stores equal rows once, and gives each switch the place of its row.
+/// Keeps equal rows once, and tells each switch its own.
 fn share_rows(rows: &[u32], width: usize, switches: &mut [SwitchPlace]) -> Vec<u32> {
     let (mut shared, mut known) = (Vec::new(), BTreeMap::new());
     for (row, switch) in rows.chunks(width.max(1)).zip(switches) {

@@ -52,25 +52,24 @@ impl PairSampler {
     }
 }
 
-/// Flows between random hosts. One Poisson process serves the whole group, because a sum of independent Poisson
-/// processes is a Poisson process.
-#[derive(Clone, Debug)]
+/// Flows between hosts that are drawn for each. One process for the whole group: the sum of independent Poisson
+/// processes is one.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct PairGenerator {
+    #[part]
     pub starts: Starts,
+    #[configured]
     pub pairs: PairSampler,
+    #[configured]
     pub sizes: SizeSampler,
     pub stream: Stream,
-    /// Open connections between two hosts, if flows are messages on them: each flow takes a random connection.
+    /// Open connections between two hosts, if flows are messages on them: each takes one at random.
+    #[configured]
     pub connections: Option<u32>,
-    /// Requests of the receivers, if flows are answers.
+    /// What receivers ask first, if flows are answers.
+    #[part]
     pub asking: Option<Asking>,
 }
-
-hitless_core::state!(PairGenerator {
-    values: stream;
-    parts: starts, asking;
-    configured: pairs, sizes, connections
-});
 
 impl Iterator for PairGenerator {
     type Item = FlowSpec;
@@ -86,16 +85,16 @@ impl Iterator for PairGenerator {
     }
 }
 
-/// A group with one active flow at a time.
-#[derive(Clone, Debug)]
+/// A group of flows of which one at a time is under way.
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Sequence {
-    /// The flows; their start times are ignored.
+    /// The flows, whatever their own times.
+    #[part]
     pub(in crate::workload) flows: PairGenerator,
-    /// The pause between the end of a flow and the start of the next.
+    /// The pause between the end of one and the start of the next.
+    #[configured]
     pub(in crate::workload) gap: Duration,
 }
-
-hitless_core::state!(Sequence { parts: flows; configured: gap });
 
 impl Sequence {
     /// Returns the offered load until `end`, with one flow at a time.

@@ -72,9 +72,11 @@ pub enum Arrivals {
 }
 
 /// The starts of a group, one after the other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Starts {
+    #[configured]
     pub template: Template,
+    #[configured]
     arrivals: Arrivals,
     /// Number of starts left, if there is a limit.
     left: Option<u64>,
@@ -82,8 +84,6 @@ pub struct Starts {
     given: u64,
     previous: Option<Time>,
 }
-
-hitless_core::state!(Starts { values: left, given, previous; configured: template, arrivals });
 
 impl Starts {
     /// Starts at the given arrivals, at most `count` times.

@@ -25,10 +25,11 @@ struct FlowOrder {
 
 impl FlowOrder {
     fn path(&mut self, packet: &Packet) -> &mut PathOrder {
-        if self.is_data(packet) { &mut self.data } else { &mut self.acknowledgements }
+        if self.note_source(packet) { &mut self.data } else { &mut self.acknowledgements }
     }
 
-    fn is_data(&mut self, packet: &Packet) -> bool {
+    /// Notes the source of the first packet; returns whether this packet is data.
+    fn note_source(&mut self, packet: &Packet) -> bool {
         packet.source == *self.source.get_or_insert(packet.source)
     }
 }
@@ -120,7 +121,7 @@ impl OrderChecker {
         for packet in packets {
             let Some(name) = name_of(packet) else { continue };
             let Some(flow) = self.flow(packet.flow) else { continue };
-            let is_data = flow.is_data(packet);
+            let is_data = flow.note_source(packet);
             names.entry((packet.flow, is_data)).or_default().insert(name);
         }
         for ((flow, is_data), names) in names {

@@ -20,7 +20,7 @@ pub struct Team<'a> {
     gate: &'a Gate,
     /// Number of windows so far.
     windows: u64,
-    /// Windows and events when [`Self::has_come_far`] last returned true.
+    /// Windows and events when [`Self::claim_housekeeping`] last returned true.
     far: (u64, u64),
     pace: Pace,
     began: Instant,
@@ -68,9 +68,9 @@ impl<'a> Team<'a> {
         assert!(!has_failed(), "a partition of the run has failed");
     }
 
-    /// Whether it is time for housekeeping: enough windows or events since this last returned true. One window of a
+    /// Returns whether housekeeping is due, and counts it as done: after enough windows or events. One window of a
     /// large fabric can suffice.
-    pub fn has_come_far(&mut self) -> bool {
+    pub fn claim_housekeeping(&mut self) -> bool {
         let (windows, events) = self.far;
         let now = (self.windows, self.events());
         let has_come_far = now.0 - windows >= WINDOWS || now.1 - events >= EVENTS;

@@ -62,7 +62,7 @@ impl Course<'_> {
             if self.progress.is_cancelled() {
                 return (End::Cancelled, self.now());
             }
-            if self.team.has_come_far() {
+            if self.team.claim_housekeeping() {
                 self.hand_over_rows();
                 self.progress.tell(self.global.done_ppm(self.now(), self.team.messages()));
             }

@@ -14,35 +14,38 @@ use rand::Rng;
 use super::course::Detector;
 
 /// One end of a failing link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct End {
     /// The switch; `None` for a host, which takes no action.
+    #[configured]
     pub switch: Option<SwitchId>,
+    #[configured]
     pub port: PortId,
     /// The state that this end believes the port to be in.
     pub state: PortState,
     /// Reconfiguration is done: the end may use another port.
     pub may_reroute: bool,
     /// Ports that can serve as a backup.
+    #[configured]
     pub detours: Vec<Detour>,
     /// A mechanism redirects the packets that routing sends to this port.
+    #[configured]
     pub is_redirected: bool,
 }
 
-hitless_core::state!(End { values: state, may_reroute; configured: switch, port, detours, is_redirected });
-
 /// A link with failures in the scenario.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct FailingLink {
+    #[configured]
     pub link: LinkId,
+    #[configured]
     pub detector: Detector,
     pub is_down: bool,
     /// Number of the latest failure's record; events of earlier failures are ignored.
     pub latest: Option<u32>,
+    #[part]
     pub ends: [End; 2],
 }
-
-hitless_core::state!(FailingLink { values: is_down, latest; parts: ends; configured: link, detector });
 
 impl FailingLink {
     /// The link's two directions.

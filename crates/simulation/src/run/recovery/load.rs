@@ -7,24 +7,24 @@ use hitless_scenario::network::topology::SwitchId;
 use super::links::FailingLink;
 
 /// A port with a polled counter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_core::state::State)]
 struct Polled {
+    #[configured]
     switch: SwitchId,
+    #[configured]
     port: PortId,
     counter: u64,
     bytes: u64,
 }
 
-hitless_core::state!(Polled { values: counter, bytes; configured: switch, port });
-
 /// The ports that can become backups; empty unless backups are chosen by load.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_core::state::State)]
 pub(super) struct PortLoads {
+    #[configured]
     period: Duration,
+    #[part]
     ports: Vec<Polled>,
 }
-
-hitless_core::state!(PortLoads { parts: ports; configured: period });
 
 impl PortLoads {
     pub fn new(settings: Option<&RecoverySettings>, links: &[FailingLink]) -> Self {

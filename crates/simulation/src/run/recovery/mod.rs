@@ -30,28 +30,32 @@ use load::PortLoads;
 use report::FailureLog;
 
 /// A failure entry of the scenario.
+#[derive(hitless_core::state::State)]
 struct Entry {
+    #[configured]
     settings: LinkFailure,
     /// Index of its link in `Recovery::links`.
+    #[configured]
     link: usize,
     stream: Stream,
     next: u64,
 }
 
-hitless_core::state!(Entry { values: stream, next; configured: settings, link });
-
 /// The failures of a run and the recovery from them.
+#[derive(hitless_core::state::State)]
 pub(super) struct Recovery {
+    #[configured]
     settings: Option<RecoverySettings>,
+    #[part]
     entries: Vec<Entry>,
+    #[part]
     links: Vec<FailingLink>,
     log: FailureLog,
+    #[part]
     loads: PortLoads,
     /// True once no more failures follow.
     is_over: bool,
 }
-
-hitless_core::state!(Recovery { values: log, is_over; parts: entries, links, loads; configured: settings });
 
 impl Recovery {
     /// Sets up the failures of `scenario`, and prepares `routing` for their detours.

@@ -37,15 +37,16 @@ impl State for Subject {
 }
 
 /// Periodic sampler of one counter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct CounterSampler {
+    #[configured]
     name: String,
+    #[configured]
     pub period: Duration,
+    #[part]
     subject: Subject,
     samples: Vec<(Time, u64)>,
 }
-
-hitless_core::state!(CounterSampler { values: samples; parts: subject; configured: name, period });
 
 /// The counter samplers that `scenario` requests.
 pub(super) fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<CounterSampler>, String> {

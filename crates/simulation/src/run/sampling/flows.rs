@@ -19,15 +19,15 @@ struct FlowSample {
 }
 
 /// Periodic sampler of a group's flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct FlowSampler {
+    #[configured]
     group: usize,
+    #[configured]
     pub period: Duration,
     active: ActiveFlows,
     samples: Vec<FlowSample>,
 }
-
-hitless_core::state!(FlowSampler { values: active, samples; configured: group, period });
 
 impl FlowSampler {
     pub fn new(group: usize, period: Duration) -> Self {

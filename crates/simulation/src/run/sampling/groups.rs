@@ -11,9 +11,11 @@ use crate::results::Table;
 use crate::run::fabric::Fabric;
 
 /// Periodic sampler of a group's sums.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct GroupSampler {
+    #[configured]
     group: usize,
+    #[configured]
     pub period: Duration,
     active: ActiveFlows,
     /// Numbers of sender and receiver records already added, by partition.
@@ -25,11 +27,6 @@ pub(super) struct GroupSampler {
     /// Sums over each interval, with the time of its end.
     samples: Vec<(Time, Counts)>,
 }
-
-hitless_core::state!(GroupSampler {
-    values: active, records_seen, ended, before, samples;
-    configured: group, period
-});
 
 impl GroupSampler {
     pub fn new(group: usize, period: Duration) -> Self {

@@ -21,13 +21,15 @@ use flows::FlowSampler;
 use groups::GroupSampler;
 
 /// All samplers of a run, numbered in this order: counters, flows, groups of flows.
+#[derive(hitless_core::state::State)]
 pub(super) struct Samplers {
+    #[part]
     counters: Vec<CounterSampler>,
+    #[part]
     flows: Vec<FlowSampler>,
+    #[part]
     groups: Vec<GroupSampler>,
 }
-
-hitless_core::state!(Samplers { parts: counters, flows, groups });
 
 impl Samplers {
     /// The samplers that `scenario` requests.

@@ -50,7 +50,7 @@ impl Codel {
         mut dropped: impl FnMut(Waiting),
     ) -> Option<(Waiting, bool)> {
         let head = next();
-        let is_late = self.is_late(config, now, head);
+        let is_late = self.watch_delay(config, now, head);
         let packet = head?.packet;
         if !self.is_dropping {
             return if is_late { self.begin(config, now, packet, next, dropped) } else { Some((packet, false)) };
@@ -68,7 +68,7 @@ impl Codel {
             }
             dropped(packet);
             let head = next();
-            self.is_dropping = self.is_late(config, now, head);
+            self.is_dropping = self.watch_delay(config, now, head);
             if self.is_dropping {
                 // The next time follows the scheduled one, not `now`, so that late service does not slow the rate down
                 // (RFC 8289, section 5.5).
@@ -93,7 +93,7 @@ impl Codel {
         } else {
             dropped(packet);
             let head = next();
-            self.is_late(config, now, head);
+            self.watch_delay(config, now, head);
             head.map(|head| (head.packet, false))
         };
         self.is_dropping = true;
@@ -106,9 +106,9 @@ impl Codel {
         taken
     }
 
-    /// Returns whether the delay has exceeded the target for a whole interval.
+    /// Follows the delay of the packet at the head; returns whether it has exceeded the target for a whole interval.
     #[inline]
-    fn is_late(&mut self, config: &CodelConfig, now: Time, head: Option<Head>) -> bool {
+    fn watch_delay(&mut self, config: &CodelConfig, now: Time, head: Option<Head>) -> bool {
         let is_above = |head: &Head| {
             let delay = now.saturating_since(head.packet.entry.enqueued_at);
             delay >= config.target && head.bytes_left > config.small_queue_bytes.into()

@@ -15,14 +15,13 @@ pub struct DrrConfig {
     pub weights: ClassWeights,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(super) struct Drr {
+    #[configured]
     config: DrrConfig,
     numbers: FlowNumbers,
     queues: RoundRobin,
 }
-
-hitless_core::state!(Drr { values: numbers, queues; configured: config });
 
 impl Drr {
     pub fn new(config: DrrConfig) -> Self {

@@ -43,8 +43,9 @@ struct Queue {
     codel: Codel,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(super) struct FqCodel {
+    #[configured]
     config: FqCodelConfig,
     packets: PacketLists<()>,
     queues: Vec<Queue>,
@@ -52,8 +53,6 @@ pub(super) struct FqCodel {
     new: Chain,
     old: Chain,
 }
-
-hitless_core::state!(FqCodel { values: packets, queues, links, new, old; configured: config });
 
 impl FqCodel {
     pub fn new(config: FqCodelConfig) -> Self {

@@ -57,12 +57,15 @@ struct Flow {
     weight: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(super) struct IdealFq {
+    #[configured]
     config: IdealFqConfig,
+    #[configured]
     overhead_bytes: u32,
     numbers: FlowNumbers,
     flows: Vec<Flow>,
+    #[part]
     rounds: Rounds,
     packets: PacketLists<Note>,
     arrivals: u64,
@@ -71,12 +74,6 @@ pub(super) struct IdealFq {
     /// Flows with packets, by finish number of their last packet, largest first.
     last: IndexedHeap<Reverse<(u64, u64)>>,
 }
-
-hitless_core::state!(IdealFq {
-    values: numbers, flows, packets, arrivals, first, last;
-    parts: rounds;
-    configured: config, overhead_bytes
-});
 
 impl IdealFq {
     pub fn new(config: IdealFqConfig, rate: BitRate, overhead_bytes: u32) -> Self {

@@ -11,8 +11,9 @@ use super::heap::IndexedHeap;
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 /// The progress of rounds, and the active flows.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(super) struct Rounds {
+    #[configured]
     rate_bps: u64,
     /// Completed rounds: R in Demers et al.
     made: u64,
@@ -25,8 +26,6 @@ pub(super) struct Rounds {
     active: IndexedHeap<(u64, u32)>,
     weight_of: Vec<u32>,
 }
-
-hitless_core::state!(Rounds { values: made, begun, now, weights, active, weight_of; configured: rate_bps });
 
 impl Rounds {
     pub fn new(rate: BitRate) -> Self {

@@ -25,7 +25,7 @@ pub enum FlowQueueing {
     FqCodel(FqCodelConfig),
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 enum Discipline {
     IdealFq(IdealFq),
     Drr(Drr),
@@ -33,20 +33,14 @@ enum Discipline {
     FqCodel(FqCodel),
 }
 
-hitless_core::state!(
-    enum Discipline {
-        IdealFq(ideal_fq),
-        Drr(drr),
-        Sfq(sfq),
-        FqCodel(fq_codel),
-    }
-);
-
 /// The queues of a port that queues by flow, and its server.
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub struct FlowScheduler {
+    #[part]
     discipline: Discipline,
+    #[configured]
     limit: QueueLimit,
+    #[part]
     marker: EcnMarker,
     packets: usize,
     bytes: u64,
@@ -60,12 +54,6 @@ pub struct FlowScheduler {
     pub(crate) service_is_due: bool,
     ended: Vec<Ended>,
 }
-
-hitless_core::state!(FlowScheduler {
-    values: packets, bytes, peak_bytes, is_paused, serving_bytes, busy_until, service_is_due, ended;
-    parts: discipline, marker;
-    configured: limit
-});
 
 impl FlowScheduler {
     /// Creates an empty scheduler for a port of `rate` with `overhead_bytes` per frame.

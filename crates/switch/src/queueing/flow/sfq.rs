@@ -20,13 +20,12 @@ pub struct SfqConfig {
     pub salt: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, hitless_core::state::State)]
 pub(super) struct Sfq {
+    #[configured]
     config: SfqConfig,
     queues: RoundRobin,
 }
-
-hitless_core::state!(Sfq { values: queues; configured: config });
 
 impl Sfq {
     pub fn new(config: SfqConfig) -> Self {

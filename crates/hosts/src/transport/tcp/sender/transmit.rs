@@ -17,7 +17,7 @@ impl TcpSender {
         }
         if !self.send_buffer.is_empty() {
             let payload_bytes = self.send_buffer.next_payload_bytes();
-            if self.windows_have_room(payload_bytes) {
+            if self.admit_by_windows(payload_bytes) {
                 if self.scoreboard.is_full() {
                     return self.transmit_slow(now).as_ref().map(put);
                 }
@@ -67,23 +67,23 @@ impl TcpSender {
 
     fn transmit_new(&mut self, now: Time) -> Option<Outgoing> {
         let payload_bytes = self.send_buffer.next_payload_bytes();
-        if payload_bytes == 0 || !self.may_send_burst(payload_bytes) || !self.may_send_new(payload_bytes, now) {
+        if payload_bytes == 0 || !self.admit_burst(payload_bytes) || !self.admit_new(payload_bytes, now) {
             return None;
         }
         self.send_buffer.burst_bytes = self.send_buffer.burst_bytes.saturating_sub(payload_bytes);
         Some(self.send_new_noted(payload_bytes, now))
     }
 
-    /// Returns whether both windows and pacing allow a new segment.
-    fn may_send_new(&mut self, payload_bytes: u64, now: Time) -> bool {
-        self.windows_have_room(payload_bytes) && self.pacing_lets_go(now)
+    /// Decides whether both windows and pacing allow a new segment.
+    fn admit_new(&mut self, payload_bytes: u64, now: Time) -> bool {
+        self.admit_by_windows(payload_bytes) && self.admit_by_pacing(now)
     }
 
-    /// Returns whether pacing allows a packet; if not, the timer will wake the sender.
-    fn pacing_lets_go(&mut self, now: Time) -> bool {
+    /// Decides whether pacing allows a packet; if not, the timer will wake the sender.
+    fn admit_by_pacing(&mut self, now: Time) -> bool {
         let gap = self.congestion.algorithm.packet_gap();
         self.pacer.hold_until(gap.map_or(Time::ZERO, |gap| self.send_buffer.last_sent_at + gap));
-        let lets_go = self.pacer.lets_go(now);
+        let lets_go = self.pacer.admit(now);
         if !lets_go {
             self.timer.is_stale = true;
             self.pacer.hold_back(self.room_for_waiting_bytes());
@@ -103,9 +103,9 @@ impl TcpSender {
         room_bytes.min(lost_bytes + self.send_buffer.unsent_bytes())
     }
 
-    /// Returns whether both windows have room for a new segment and Nagle's algorithm does not hold it.
+    /// Decides whether both windows have room for a new segment and Nagle's algorithm does not hold it.
     #[inline]
-    fn windows_have_room(&mut self, payload_bytes: u64) -> bool {
+    fn admit_by_windows(&mut self, payload_bytes: u64) -> bool {
         if self.send_buffer.waits_for_acks(payload_bytes, self.scoreboard.segments()) {
             return false;
         }
@@ -116,9 +116,9 @@ impl TcpSender {
         self.peer_has_room(payload_bytes)
     }
 
-    /// Returns whether a burst is in progress or can start, like Linux's tcp_tso_should_defer. A burst starts when a
+    /// Decides whether a burst is in progress or starts now, like Linux's tcp_tso_should_defer. A burst starts when a
     /// whole one fits into the window, or when a third of the window is free; it then uses all the free window.
-    fn may_send_burst(&mut self, payload_bytes: u64) -> bool {
+    fn admit_burst(&mut self, payload_bytes: u64) -> bool {
         let Some(segments) = self.segments_per_burst() else { return true };
         if self.send_buffer.burst_bytes >= payload_bytes {
             return true;
@@ -197,7 +197,7 @@ impl TcpSender {
             self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             return None;
         }
-        if !self.pacing_lets_go(now) {
+        if !self.admit_by_pacing(now) {
             return None;
         }
         self.reduction.retransmit_at_once = false;
