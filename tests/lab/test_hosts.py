@@ -160,9 +160,9 @@ def lost_down(lab):
     [
         (["fail", ""], "link ''"),
         (["repair", ""], "link ''"),
-        (["corrupt", "sw1-sw2", "nan"], "nan is no number"),
+        (["corrupt", "sw1-sw2", "nan"], "nan is not a number"),
         (["corrupt", "sw1-sw2", "inf"], "inf is not in the range 0.0<=x<=1.0"),
-        (["corrupt", "sw1-sw2", "1e-3", "--mean-burst", "nan"], "nan is no number"),
+        (["corrupt", "sw1-sw2", "1e-3", "--mean-burst", "nan"], "nan is not a number"),
     ],
 )
 def test_an_empty_name_and_what_is_no_number_are_refused_in_words(words, told):

@@ -96,7 +96,7 @@ def test_options_beside_a_file_and_options_that_are_missing_are_told(tmp_path):
     done = hitless("link", "--inside", "a", code=2)
     assert "--outside, --rate: missing" in done.stderr
     (tmp_path / "link.toml").write_text(hitless("link", "--example").stdout)
-    assert "sound" in hitless("link", tmp_path / "link.toml", "--check").stderr
+    assert "valid; effective" in hitless("link", tmp_path / "link.toml", "--check").stderr
 
 
 @pytest.mark.parametrize(("mtu", "comes"), [(1500, False), (1508, True)])

@@ -147,7 +147,7 @@ def good_trace(tmp_path_factory):
         (["-t", "fabric:pods=1, tors=2, gbps=1.5e6"], "1000000 Gb/s at most"),
         (["--trace", "empty.json"], "empty.json, topo_params"),
         (["--trace", "good.json", "-t", "fabric:pods=1,tors=2,gbps=400"], "links of 100 Gb/s"),
-        (["--trace", "good.json", "--hours", "9000"], "--hours tells how to draw"),
+        (["--trace", "good.json", "--hours", "9000"], "--hours is for drawing"),
         (["--trace", "good.json", "--mttf-hours", "5", "--weibull-shape", "1"], "--mttf-hours, --weibull-shape"),
         (["-p", "corropt", "--deployment", "0.5"], "no LinkGuardian in corropt"),
         (["--trace", "good.json", "--repairs", "more.tsv"], "more.tsv:"),

@@ -49,7 +49,7 @@ def check_corruptd(file: ConfigFile) -> None:
     for warning in config.warnings():
         print_note(f"warning: {file}: {warning}")
     links = f"{len(config.watch)} links watched, {len(config.guard)} guarded"
-    print_note(f"{file}: sound; {links}; effective configuration above")
+    print_note(f"{file}: valid; {links}; effective configuration above")
 
 
 @corruptd_app.command("example")

@@ -40,7 +40,7 @@ class LinuxSource:
         if self._basis == NETLINK:
             raise NoReading(f"{self.interface}: its driver no longer reports the same counters; SIGHUP starts over")
         if self._count_fec:
-            raise NoReading(f"{self.interface}: its counters are only in files, which count_fec does not affect")
+            raise NoReading(f"{self.interface}: its counters are only in files, where count_fec has no effect")
         return self._files.read()
 
     def _over_netlink(self) -> Reading | None:
