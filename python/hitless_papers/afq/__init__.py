@@ -6,5 +6,5 @@
   15; ``parameters``: figure 17; ``schedulers``: section 4
 - ``incast``: figure 11; ``incast_buffer``: figure 12; ``one_link``: figures 14 and 16; ``prototype``: the hardware
   testbed, figure 7
-- ``causes``: experiments on rows that differ; ``beyond``: what the paper does not measure
+- ``causes``: experiments on rows that differ; ``beyond``: experiments beyond the paper
 """

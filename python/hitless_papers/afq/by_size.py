@@ -21,7 +21,7 @@ _LEAST_FLOWS = 30
 
 @exhibit("afq/fig15", title="Completion time against flow size at 70 % load")
 class Figure15(Exhibit):
-    """The ideal is a straight line: what an idle network takes, times a factor that does not depend on the size."""
+    """The ideal is a straight line: the time in an idle network, times a factor independent of the size."""
 
     def points(self, context: Context) -> Iterable[Point]:
         length_ms = cluster.duration_ms(context, 20)

@@ -1,7 +1,6 @@
 """Why rows of figures 7, 8, 11, 12 and 16 differ: settings that the paper leaves open, changed one by one.
 
-Nothing here is judged: the rows that are judged stand in the figures, with the settings that they had before these
-were tried.
+Nothing here is judged: the figures have the verdicts, with the settings that they had before these experiments.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -6,7 +6,7 @@ flows is the mean of the completion times divided by the mean of the idle times.
 
 Schemes meet the same flows. Those that are compared are the flows that finished under every scheme that a number is
 about: the paper has those that finished, of each scheme its own, in a run that is much longer. What finished under each
-and what remains in the comparison are shares of what began, and stand beside each number.
+and what remains in the comparison are shares of the begun flows, shown with each number.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,8 +31,8 @@ EVERY_SCHEME = "every scheme of them"
 def idle_us(size_bytes: Times, rates_gbps: Sequence[float], fixed_us: float) -> Times:
     """Return the completion times of unhindered flows in an idle network.
 
-    Their frames pass links of these rates one behind the other. The slowest link takes them all; on each other one the
-    last of them, which is a full one or waits for one, is a frame's time later. ``fixed_us`` is what does not depend on
+    Their frames pass links of these rates one behind the other. The slowest link takes them all; each other link adds
+    the time of one full frame. ``fixed_us`` is what does not depend on
     sizes: propagation, pipelines, stacks.
     """
     frames = np.ceil(size_bytes / MSS_BYTES)

@@ -2,7 +2,7 @@
 
 The cluster of section 6.2, with 300 KB at the ports to hosts. A client asks N random servers for 1.5 MB, each for its
 N-th part, all at the same moment; the next query comes when the answers are long in. The paper has a client on every
-host; one at a time is an assumption. In figure 12 all queries are one client's, whose port is looked at.
+host; one at a time is an assumption. In figure 12 one client sends all queries, and its port is sampled.
 
 Completion is when the last byte of the last answer has arrived. The ideal is 1.5 MB at the rate of the client's link
 behind the way of one full frame.
@@ -75,7 +75,7 @@ class IncastCase:
 def ideal_ms(senders: int) -> float:
     """Return the time of 1.5 MB on the client's link, after the first frame's way through the fabric.
 
-    Where a sender is at the client's own leaf the least is a few microseconds less.
+    With a sender at the client's own leaf the minimum is a few microseconds less.
     """
     each = round(CHUNK_BYTES / senders)
     frames = np.ceil(each / MSS_BYTES)

@@ -1,7 +1,7 @@
 """Flows that share one link of 10 Gbps: how fast shares converge, and how fair they are (appendix B).
 
-Each flow comes from a host of its own and passes one link between two switches. Hosts' links have 100 Gbps in figure
-14, where the paper has two hosts, so that the queue is at the switch and not in a network card; 10 Gbps in figure 16.
+Each flow has a separate host and passes one link between two switches. Links of hosts have 100 Gbps in figure 14,
+where the paper has two hosts, so that the queue is at the switch and not in a network card; 10 Gbps in figure 16.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -172,8 +172,8 @@ _OFF_US = 100
 """Each sender sends 30 KB, is silent for 100 us, and so on: the text gives neither."""
 _DEFAULT_FLOWS = 512
 AMPLE = replace(_BUFFERS, per_port="16 MB")
-"""Room for all flows up to the rounds at which they are marked. The text gives no buffer, and finds the sketch to be
-the limit; with the 512 KB of a leaf it is the buffer, which 43 flows of 8 packets fill: rows of their own show it."""
+"""Room for all flows up to the rounds at which they are marked. The text omits the buffer, and finds the sketch to be
+the limit. With the 512 KB of a leaf the buffer is the limit: 43 flows of 8 packets fill it, as separate rows show."""
 
 UNFAIRNESS = "1 - Jain's index"
 _SHARING = f"{AMPLE.per_port} of buffer, chosen after {_BUFFERS.per_port} was seen; {schemes.TCP_NOTE}"

@@ -27,7 +27,7 @@ from hitless_papers.afq.schemes import Scheme
 from hitless_papers.afq.sizes import ENTERPRISE
 
 _LOAD = 70
-"""The text gives none; that of the size buckets of figures 8 and 9."""
+"""An assumption: the load of the size buckets of figures 8 and 9."""
 _QUEUES = (4, 8, 12, 16, 20, 24, 32)
 _PLATEAU = 16
 _LEVEL = 0.1
@@ -49,7 +49,7 @@ _END_HOSTS = (*_AFQ_HOSTS, _DROP_TAIL, _IDEAL_HOSTS)
 
 
 def _queues(number: int) -> Scheme:
-    """Marking from 8 rounds on, or below the last when there are fewer queues."""
+    """Mark in 8 or more rounds, or below the last round if there are fewer queues."""
     made = schemes.PAIR_AFQ.with_afq(queues=number, ecn_rounds=min(8, number - 1))
     return replace(made, name=f"{number} queues")
 

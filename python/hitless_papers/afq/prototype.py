@@ -13,7 +13,7 @@ Where a number comes from:
   behind another, and keeps its window between them.
 - The load is the utilization of the clients' links.
 
-What the rows hang on is taken one by one in `causes`.
+`causes` changes these assumptions one by one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

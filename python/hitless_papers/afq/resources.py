@@ -1,7 +1,7 @@
-"""What AFQ takes of a switch (table 1).
+"""Switch resources of AFQ (table 1).
 
-The paper's compiler reports the program with AFQ beside that without. Both of its sketches are of one port here: the
-paper does not say of how many. What the two variants differ by is their counters alone, so that difference is judged.
+The paper's compiler reports a program with and without AFQ. Both of its sketches are for one port here: the paper does
+not give the number of ports. The two variants differ in their counters alone, so their difference is judged.
 """
 
 from collections.abc import Iterable, Mapping

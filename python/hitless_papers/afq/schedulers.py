@@ -1,4 +1,4 @@
-"""The rotating strict priority scheduler and what may stand in for it (section 4).
+"""The rotating strict priority scheduler and its substitutes (section 4).
 
 The cluster of section 6.2 with the enterprise workload and packet pair. Flows that all take exactly as long as under
 the scheduler itself, 30,000 of them with acknowledgements, can only come of the same departures at every port. DRR

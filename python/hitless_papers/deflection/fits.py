@@ -69,14 +69,14 @@ def exponential(sample: Sample) -> Density:
 
 
 def pareto(sample: Sample) -> Density:
-    """Pareto's own, of the first kind: from the smallest on, which is above 0."""
+    """Fit a Pareto density of the first kind, which begins at the minimum, above 0."""
     least = sample.least
     shape = 1.0 / sample.mean_of(lambda values: np.log(values / least))
     return lambda x: (shape / x) * (least / x) ** shape
 
 
 def shifted_pareto(sample: Sample) -> Density:
-    """Of the second kind (Lomax), from the smallest on: its scale is free, and a large one makes it an exponential."""
+    """Fit one of the second kind (Lomax) above the minimum: with a large scale it is an exponential."""
     least = sample.least
 
     def shape(scale: float) -> float:
@@ -103,7 +103,7 @@ FITS: Mapping[str, Callable[[Sample], Density]] = {
 
 
 def _least(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one valley is smallest: golden section."""
+    """Find the minimum of a function with one valley by golden section."""
     ratio = 0.5 * (math.sqrt(5.0) - 1.0)
     while high - low > 1e-9:
         left, right = high - ratio * (high - low), low + ratio * (high - low)

@@ -11,7 +11,7 @@ from hitless_papers.deflection.statistics import Durations
 
 ELEPHANT_BYTES = 10_000_000
 """Background flows from this size on are elephants (section 5.3, and the authors' scripts). The public table of
-cache-follower sizes has none, it ends at 3.8 MB; that of web search has."""
+cache-follower sizes ends at 3.8 MB, the table of web search has elephants."""
 
 _PS = 1e12
 

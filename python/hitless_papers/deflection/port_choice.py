@@ -1,8 +1,8 @@
 """Appendix E: is the port that a packet is deflected to equally likely to be any port that is free?
 
 The choice is the mechanism's own code: a random place, and the first free port from there on, in a circle. Ports are
-full independently of each other, each with its probability; draws in which all are full do not count. Beside it, what
-leaves by each port of a simulated switch whose neighbours have room.
+full independently of each other, each with its probability; draws with all ports full do not count. Further rows count
+the packets that leave by each port of a simulated switch when its neighbours have room.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ LEVEL = 0.01
 
 Start: TypeAlias = Literal["uniform", "five-bit"]
 Chances: TypeAlias = Callable[[Sequence[bool]], list[float]]
-"""Chances of all ports to be chosen, by which of them are free; they add up to 1."""
+"""Chances of all ports for a set of free ports; they add up to 1."""
 
 
 def counts(full: Sequence[float], draws: int, seed: int, start: Start = "uniform") -> list[int]:
@@ -38,7 +38,7 @@ def counts(full: Sequence[float], draws: int, seed: int, start: Start = "uniform
 
 
 def circular_shares(full: Sequence[float]) -> list[float]:
-    """Equation 3 summed up by going through all bitmaps: the shares of the ports, while at least one is free."""
+    """Sum equation 3 over all bitmaps: the shares of the ports while at least one is free."""
     ports = len(full)
     return _shares(full, lambda free: [_starts_that_lead_to(place, free) / ports for place in range(ports)])
 

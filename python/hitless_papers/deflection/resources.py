@@ -35,7 +35,7 @@ def _stated(scheme: testbed.Scheme) -> Statement:
 
 @exhibit("pd/resources", title="Stages that deflection takes of a pipeline")
 class Resources(Exhibit):
-    """The least number of stages for the state, beside the programs'."""
+    """The minimum number of stages for the state, compared with the programs."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         stated = {name: _stated(scheme) for name, scheme in _SCHEMES.items()}

@@ -25,7 +25,7 @@ REQUEST_BYTES, ANSWER_BYTES = 100, 1_000
 THINK = {"mean": "10 us", "deviation": "2 us"}
 """An assumption."""
 LONG_THINK = {"mean": "150 us", "deviation": "130 us"}
-"""Servers that take longer, in rows of their own: **calibrated** once, on the ratios to PD, which are no evidence
+"""Servers that take longer, in separate rows: **calibrated** once, on the ratios to PD, which are no evidence
 there. The ratios to Simple and to 12 MB were not looked at."""
 STREAMS = 8
 """Flows of each of the two Iperf instances: one for each core of the servers' processor. **Calibrated** on "totaling up

@@ -81,8 +81,8 @@ DISTRIBUTION = QUANTILE.with_mechanism(
     "Distribution-PD", relative_priority={"kind": "distribution", "mean": "exact", "arithmetic": "exact"}
 )
 LAS = replace(QUANTILE, name="Quantile-PD, LAS", marking="attained-service", has_flowlets=True)
-"""Priority by attained service: nobody has to know how long a flow will be (appendix A). What a flow sent before a
-pause does not count any more (the authors' marking layer)."""
+"""Priority by attained service, which needs no flow sizes (appendix A). Bytes that a flow sent before a pause do not
+count (the authors' marking layer)."""
 
 COMPARED = (ECMP, AIFO, DIBS, VERTIGO, SIMPLE, QUANTILE, DISTRIBUTION)
 """Those of figure 6."""

@@ -149,7 +149,7 @@ _FAIR_METRICS = (metrics.MEAN_QCT.whole, metrics.P99_QCT.whole)
 
 
 def fair_case(scheme: Scheme, load: int, preset: Preset) -> FabricCase:
-    """The small network under a preset; where it changes nothing, the run of preset "paper"."""
+    """Return the small network under a preset, or under "paper" if the preset changes nothing."""
     made = case(scheme, load)
     return made if under(scheme, preset) == scheme else replace(made, preset=preset)
 

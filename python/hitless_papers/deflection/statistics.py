@@ -4,9 +4,9 @@
 the last answer, without handshakes, over the queries of which every answer came before the run ended; percentiles
 interpolate. A scheme that leaves its slowest queries unfinished looks better by it.
 
-**With unfinished queries**: what is unfinished has lasted until the end of the run at least; it is censored there. The
-share that lasts longer than a time is estimated by Kaplan and Meier (1958), percentiles are those of the estimate, and
-the mean is the area below it, up to the longest time seen. Where unfinished queries leave more above that time, both
+**With unfinished queries**: an unfinished query lasted at least until the end of the run; it is censored there. The
+method of Kaplan and Meier (1958) estimates the share that lasts longer than a time. Percentiles come from the estimate,
+and the mean is the area below it, up to the longest time seen. If unfinished queries leave more above that time, both
 are lower bounds.
 
 Intervals come from resampling slices of time, since queries that are under way together wait for each other.

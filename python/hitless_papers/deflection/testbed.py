@@ -1,4 +1,4 @@
-"""The testbed of figure 5a: two switches and four servers, of which one is sent to by the three others.
+"""The testbed of figure 5a: two switches and four servers; three send to the fourth.
 
 Where a number comes from:
 
@@ -95,7 +95,7 @@ def scenario(
     flows: Sequence[Mapping[str, Any]],
     **further: Any,
 ) -> Fields:
-    """The testbed under a scheme with groups of flows; the background is left out where the scheme has none."""
+    """Build the testbed under a scheme with groups of flows, without background if the scheme has none."""
     return scenarios.scenario(
         "deflection-testbed",
         topology(),

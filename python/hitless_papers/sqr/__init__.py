@@ -5,5 +5,5 @@
 - ``failure_hit``: figures 3 and 8; ``workloads``: figures 6, 10, 11 and 12
 - ``masking``: one long flow: figures 7 and 9, and that nothing is lost or reordered
 - ``overhead``: packet buffer and egress capacity: figures 13 and 14
-- ``beyond``: what the paper does not measure
+- ``beyond``: experiments beyond the paper
 """

@@ -1,4 +1,4 @@
-"""What the paper does not measure: several failures, other detection, rates, hosts and variants of SQR.
+"""Experiments beyond the paper: several failures, other detection, rates, hosts and variants of SQR.
 
 All on figure 2, with the short web search flows from h2 to h4, one every 4.1 ms. Nothing here is judged.
 """

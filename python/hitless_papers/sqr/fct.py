@@ -98,7 +98,7 @@ def short_flows(workload: str, count: int) -> Mapping[str, Any]:
 
 
 def background() -> list[Mapping[str, Any]]:
-    """Shuffles between h4 and the two others: a model of the paper's Spark queries, of which it gives no volume.
+    """Build shuffles between h4 and the two others, a model of the paper's Spark queries of unknown volume.
 
     In a wave both others send 250 KB to h4 at once; waves in the other direction go to one of them. Ten waves of each
     kind come in a second, at random: 100 Mbps on the average, bursts at line rate. None of it is protected.

@@ -126,7 +126,7 @@ class _Progress:
 
 @exhibit("sqr/fig9", title="Packets lost in a failure, against the route failure time", headline=True)
 class Figure9(Replicated):
-    """X is any recovery that takes so long. 30 us, where nothing is left after the detection, are those of LRR."""
+    """X is a recovery of this duration. With 30 us, the detection alone, it is LRR."""
 
     _TIMES_US = (30, 100, 200, 300, 400, 500, 600, 700, 760, 800, 1_000)
     _SLOW = f"X, {_SLOW_PASS_US} us a kernel pass"

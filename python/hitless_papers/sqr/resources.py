@@ -1,4 +1,4 @@
-"""What SQR takes of a switch: the packet buffer beside that of chips (table I), and the pipeline (table II)."""
+"""Switch resources of SQR: packet buffer, compared with chips (table I), and pipeline (table II)."""
 
 import tomllib
 from collections.abc import Iterable, Mapping

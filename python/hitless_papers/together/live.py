@@ -1,7 +1,7 @@
 """The five systems on real packets (beyond the papers): a lab for each, without it and with it, under the same traffic.
 
 Hosts are network namespaces with this machine's unmodified kernel; switches, links and what goes wrong with them are
-those of a lab (`hitless lab up`). It needs root and network namespaces. What is judged are counts, which a machine
+those of a lab (`hitless lab up`). It needs root and network namespaces. Only counts are judged, which a machine
 that is late does not move; a lab that was more than 20 ms late, or lost frames at its edge, is not judged.
 """
 

@@ -1,4 +1,4 @@
-"""What a run of all systems says: how long flows and queries took, what was lost where, and what it cost in buffer."""
+"""Outcomes of a run of all systems: durations of flows and queries, losses by place, and buffer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

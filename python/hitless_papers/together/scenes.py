@@ -1,7 +1,7 @@
-"""What is brought up and sent in `all/live`: for each system a fabric in which a plain switch fails, and its traffic.
+"""Fabrics and traffic of `all/live`: one for each system, where a plain switch fails.
 
-Rates are those that two processors forward beside other work, 20 to 100 Mb/s. The times of mechanisms are scaled with
-them where the paper's are those of fast links: a full frame takes 0.6 ms at 20 Mb/s, and 1.2 us at 10 Gb/s.
+Two busy processors can forward the rates, 20 to 100 Mb/s. The times of mechanisms are scaled with them if the paper's
+are for fast links: a full frame takes 0.6 ms at 20 Mb/s, and 1.2 us at 10 Gb/s.
 """
 
 import time
@@ -18,7 +18,7 @@ from hitless_papers.together.lab_work import Counts, Drive
 _UDP, _TCP = 9, 5001
 _PAYLOAD_BYTES = 1_000
 _START_S = 0.8
-"""Until the first datagram: programs that are to begin together have started by then."""
+"""Until the first datagram: by then all programs have started."""
 EXPEDITED, DEFAULT = 46, 0
 """Code points: Expedited Forwarding (RFC 3246) and the default."""
 ALPHAS = (0.1, 1.0)
@@ -33,7 +33,7 @@ class Scene:
 
     system: str
     x: str
-    """What goes wrong, in words."""
+    """The trouble, in words."""
     fabric: str
     variants: Mapping[str, str]
     """By the name of the series: lines of the scenario. The first is the plain switch."""

@@ -1,4 +1,4 @@
-"""Five systems on one leaf-spine: what each gives alone, and what it gives and costs beside the others.
+"""Five systems on one leaf-spine: the gain of each alone, and its gain and cost with the others.
 
 The promises were written before anything was measured: with all five every flow completes, no packet is lost to the
 failing or to the corrupting link, no packet of a burst is dropped, the flows beside the cheat have equal shares
