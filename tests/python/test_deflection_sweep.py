@@ -23,7 +23,7 @@ from hitless_papers.deflection import (
 )
 from hitless_papers.deflection.load_sweep import at
 from hitless_papers.deflection.metrics import Measured
-from hitless_papers.deflection.setting import reduced
+from hitless_papers.deflection.setting import BACKGROUND, reduced
 from hitless_papers.deflection.sweep import Claim, Sweep, before, judgeable, quotient
 from hitless_papers.model import Share
 from hitless_papers.seeds import over_seeds
@@ -114,7 +114,7 @@ def _parallel(simple, dibs, complete=1.0):
 def test_elephants_are_flows_from_10_mb_on():
     of = run(0.1, elephant_bytes=9_999_999)
     assert outcomes.elephant_goodput_bps(of) is None
-    assert outcomes.requested(of, least_bytes=outcomes.ELEPHANT_BYTES).is_complete.size == 0
+    assert outcomes.requested(of, BACKGROUND, outcomes.IS_ELEPHANT).is_complete.size == 0
     assert outcomes.elephant_goodput_bps(run(0.1, elephant_bytes=10_000_000)) == pytest.approx(800e6)
 
 

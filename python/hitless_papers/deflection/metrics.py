@@ -7,7 +7,7 @@ from typing import TypeAlias
 from hitless.simulation import Run
 from hitless_papers import Runs
 from hitless_papers.deflection import outcomes, statistics
-from hitless_papers.deflection.setting import QUERIES, FabricCase
+from hitless_papers.deflection.setting import BACKGROUND, QUERIES, FabricCase
 from hitless_papers.deflection.statistics import Durations, Statistic
 from hitless_papers.estimates import Estimate
 from hitless_papers.model import Share
@@ -69,7 +69,7 @@ Metric: TypeAlias = Timed | Counted
 OF_QUERIES = Sample("queries", lambda run, case: outcomes.queries(run, case.incast.fan_in))
 OF_ANSWERS = Sample("answers", lambda run, _: outcomes.flows(run, QUERIES))
 OF_BACKGROUND = Sample("background flows", lambda run, _: outcomes.flows(run))
-OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.requested(run, least_bytes=outcomes.ELEPHANT_BYTES))
+OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.requested(run, BACKGROUND, outcomes.IS_ELEPHANT))
 
 
 MEAN_QCT = Timed("mean QCT", OF_QUERIES, statistics.mean)

@@ -13,6 +13,7 @@ ELEPHANT_BYTES = 10_000_000
 """Background flows from this size on are elephants (section 5.3, and the authors' scripts). The public table of
 cache-follower sizes ends at 3.8 MB, the table of web search has elephants."""
 
+IS_ELEPHANT = pl.col("bytes") >= ELEPHANT_BYTES
 _PS = 1e12
 
 
@@ -47,15 +48,15 @@ def flows(run: Run, group: str = BACKGROUND) -> Durations:
     return _times(found.with_columns(requested_ps=begins), run.summary["simulated_s"])
 
 
-def requested(run: Run, group: str = BACKGROUND, least_bytes: int = 0) -> Durations:
-    """Return how long the requested flows of a group took, from ``least_bytes`` on."""
-    is_asked = (pl.col("bytes") >= least_bytes) & (pl.col("requested_ps") >= 0)
-    return _times(_messages(run, group).filter(is_asked), run.summary["simulated_s"])
+def requested(run: Run, group: str, *conditions: pl.Expr) -> Durations:
+    """Return the durations of the requested flows of a group that meet the conditions."""
+    asked = _messages(run, group).filter(pl.col("requested_ps") >= 0, *conditions)
+    return _times(asked, run.summary["simulated_s"])
 
 
 def elephant_goodput_bps(run: Run) -> float | None:
     """Mean over the complete elephants of size over completion time."""
-    found = _messages(run, BACKGROUND).filter((pl.col("bytes") >= ELEPHANT_BYTES) & pl.col("is_complete"))
+    found = _messages(run, BACKGROUND).filter(IS_ELEPHANT & pl.col("is_complete"))
     if found.is_empty():
         return None
     times = (found["delivered_ps"] - found["requested_ps"]).to_numpy() / _PS
