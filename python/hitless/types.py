@@ -10,7 +10,7 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict
 # ruff: noqa: E501 - a first sentence is as long as it is
 
 Across: TypeAlias = Literal["any", "switches"]
-"""Which pairs of hosts are drawn."""
+"""The possible pairs of hosts."""
 
 
 class ActivationChange(TypedDict):
@@ -105,7 +105,7 @@ AlphaUpdate: TypeAlias = Literal["at-notifications", "periodic"]
 
 
 BackupChoice: TypeAlias = Literal["probed", "first"]
-"""Which of several possible backup ports is chosen."""
+"""Choice among several possible backup ports."""
 
 
 BoltReaction: TypeAlias = Literal["share", "inverse-share"]
@@ -123,7 +123,7 @@ class BoltTransport(TypedDict):
 
 
 class Budget(TypedDict):
-    """What a pipeline of a switch has for mechanisms, whose registers alone are counted."""
+    """Resources of a switch pipeline for mechanisms; of their tables only registers are counted."""
 
     mirror_sessions: NotRequired[int]
     queues_per_port: NotRequired[int]
@@ -134,14 +134,14 @@ class Budget(TypedDict):
 
 
 class BufferStatic(TypedDict):
-    """Every port has a limit of its own."""
+    """A separate limit for every port."""
 
     kind: Literal["static"]
     per_port: str
 
 
 class BufferShared(TypedDict):
-    """All ports share one buffer; a queue may take `alpha` times what is free (Choudhury and Hahne 1998)."""
+    """One buffer for all ports; a queue can take `alpha` times the free part (Choudhury and Hahne 1998)."""
 
     alpha: float
     kind: Literal["shared"]
@@ -150,7 +150,7 @@ class BufferShared(TypedDict):
 
 
 Buffer: TypeAlias = BufferStatic | BufferShared
-"""How the buffer is shared."""
+"""Division of the buffer."""
 
 
 Buffering: TypeAlias = Literal["recirculation", "paused-queue"]
@@ -158,7 +158,7 @@ Buffering: TypeAlias = Literal["recirculation", "paused-queue"]
 
 
 Clocks: TypeAlias = Literal["independent", "ideal"]
-"""Clocks of transmitters, and when frames leave network cards."""
+"""Clocks of transmitters, and the times at which frames leave network cards."""
 
 
 class Close(TypedDict):
@@ -279,25 +279,25 @@ DeflectionOccupancy: TypeAlias = (
 
 
 DepthVisible: TypeAlias = Literal["egress", "ingress-and-egress"]
-"""Where queue depth can be read."""
+"""Pipelines that can read queue depths."""
 
 
 class DetectionFixed(TypedDict):
-    """After a fixed time at both ends (F10, NSDI 2013."""
+    """Detection after a fixed time at both ends (F10, NSDI 2013."""
 
     delay: NotRequired[str]
     kind: Literal["fixed"]
 
 
 class DetectionSignalLoss(TypedDict):
-    """By the loss of the signal in the hardware (SQR, section VI."""
+    """Detection by the loss of the signal in hardware (SQR, section VI."""
 
     delay: NotRequired[str]
     kind: Literal["signal-loss"]
 
 
 class DetectionProbes(TypedDict):
-    """By probes that each end sends to the other; a failure is detected when several in a row are missing."""
+    """Detection by probes that each end sends to the other; several missing probes in a row mean a failure."""
 
     interval: NotRequired[str]
     kind: Literal["probes"]
@@ -305,7 +305,7 @@ class DetectionProbes(TypedDict):
 
 
 Detection: TypeAlias = DetectionFixed | DetectionSignalLoss | DetectionProbes
-"""How the ends of a link learn of its state."""
+"""Method of detecting the state of a link at its ends."""
 
 
 DistributionArithmetic: TypeAlias = Literal["exact", "tables"]
@@ -317,7 +317,7 @@ DistributionMean: TypeAlias = Literal["exact", "moving-average"]
 
 
 EcnPoint: TypeAlias = Literal["enqueue", "dequeue"]
-"""When a switch decides whether a packet is marked."""
+"""Time of the decision whether a packet is marked."""
 
 
 class Ecn(TypedDict):
@@ -347,7 +347,7 @@ class Fallback(TypedDict):
 
 
 FatTreeWiring: TypeAlias = Literal["standard", "ab"]
-"""Which cores each aggregation switch of a fat tree is linked to."""
+"""Wiring between the aggregation and core switches of a fat tree."""
 
 
 FlowGroupCommon = TypedDict(
@@ -368,7 +368,7 @@ FlowGroupCommon = TypedDict(
 
 
 class FlowGroupPoisson(FlowGroupCommon):
-    """Flows at random moments (Poisson) between random hosts, at a stated load."""
+    """Flows at random times (Poisson) between random hosts, at a given load."""
 
     across: NotRequired["Across"]
     connections: NotRequired[int]
@@ -384,7 +384,7 @@ class FlowGroupPoisson(FlowGroupCommon):
 
 
 class FlowGroupSchedule(FlowGroupCommon):
-    """Flows at regular moments, each a connection of its own, whether the one before is done or not."""
+    """Flows at regular times, each on a separate connection, independent of the completion of earlier flows."""
 
     count: NotRequired[int]
     destinations: Sequence[str]
@@ -395,7 +395,7 @@ class FlowGroupSchedule(FlowGroupCommon):
 
 
 class FlowGroupSequence(FlowGroupCommon):
-    """Flows one after the other, each a connection of its own that starts when the one before is done."""
+    """Flows one after the other, each on a separate connection; each starts when the previous one is complete."""
 
     count: NotRequired[int]
     destinations: Sequence[str]
@@ -423,7 +423,7 @@ class FlowGroupIncast(FlowGroupCommon):
 
 
 class FlowGroupLong(FlowGroupCommon):
-    """Flows that send as much as they can, between pairs of hosts."""
+    """Flows that send at full speed, between pairs of hosts."""
 
     destinations: Sequence[str]
     kind: Literal["long"]
@@ -432,7 +432,7 @@ class FlowGroupLong(FlowGroupCommon):
 
 
 class FlowGroupConstantRate(FlowGroupCommon):
-    """Constant rate, between pairs of hosts; the rate is that of the transport, which must be 'udp'."""
+    """Flows at a constant rate between pairs of hosts; the transport must be 'udp' and sets the rate."""
 
     destinations: Sequence[str]
     kind: Literal["constant-rate"]
@@ -453,7 +453,7 @@ class FlowGroupRequests(FlowGroupCommon):
 
 
 class FlowGroupPermutation(FlowGroupCommon):
-    """Every host sends to one other and receives from one other."""
+    """Every host sends to one other host and receives from one other host."""
 
     hosts: NotRequired[Sequence[str]]
     kind: Literal["permutation"]
@@ -480,7 +480,7 @@ FlowGroup: TypeAlias = (
     | FlowGroupPermutation
     | FlowGroupList
 )
-"""A group of flows made by one generator."""
+"""A group of flows from one generator."""
 
 
 class FlowQueueingIdealFq(TypedDict):
@@ -528,7 +528,7 @@ FlowQueueing: TypeAlias = FlowQueueingIdealFq | FlowQueueingDrr | FlowQueueingSf
 
 
 class FlowSampling(TypedDict):
-    """Window, sent, acknowledged and delivered bytes and retransmitted packets of each flow of a group that is under way."""
+    """Window, sent, acknowledged and delivered bytes and retransmitted packets of each active flow of a group."""
 
     group: str
     period: str
@@ -543,14 +543,14 @@ class FlowSizesCdf(TypedDict):
 
 
 class FlowSizesFixed(TypedDict):
-    """All the same."""
+    """One size for all flows."""
 
     bytes: str
     kind: Literal["fixed"]
 
 
 class FlowSizesPareto(TypedDict):
-    """Pareto."""
+    """Drawn from a Pareto distribution."""
 
     kind: Literal["pareto"]
     largest: NotRequired[str]
@@ -559,11 +559,11 @@ class FlowSizesPareto(TypedDict):
 
 
 FlowSizes: TypeAlias = FlowSizesCdf | FlowSizesFixed | FlowSizesPareto
-"""How long flows are."""
+"""Sizes of flows."""
 
 
 class GoodputSampling(TypedDict):
-    """What all flows of a group did in each interval, together."""
+    """Totals of all flows of a group in each interval."""
 
     group: str
     period: str
@@ -586,7 +586,7 @@ class Gro(TypedDict):
 
 
 class Host(TypedDict):
-    """The hosts, all alike."""
+    """The hosts; all hosts are alike."""
 
     kernel: NotRequired["Kernel"]
     network_card: NotRequired["Stack"]
@@ -624,7 +624,7 @@ Jitter: TypeAlias = JitterNone | JitterExponential | JitterLognormal
 
 
 class Kernel(TypedDict):
-    """Delays between a transport in the kernel and the network card, and how the kernel takes packets from the card."""
+    """Delays between a transport in the kernel and the network card, and the kernel's polling of the card."""
 
     gro: NotRequired["Gro"]
     jitter: NotRequired["Jitter"]
@@ -633,7 +633,7 @@ class Kernel(TypedDict):
 
 
 class LinkFailure(TypedDict):
-    """Failures of one link, both directions at once."""
+    """Failures of a link, always in both directions."""
 
     count: NotRequired[int]
     every: NotRequired[str]
@@ -648,7 +648,7 @@ LinkGuardianMode: TypeAlias = Literal["blocking", "non-blocking"]
 
 
 class LinkImpairment(TypedDict):
-    """Impairments of one link in one direction, or in both."""
+    """Impairments of a link, in one or both directions."""
 
     changes: NotRequired[Sequence["LossChange"]]
     loss: NotRequired["LossModel"]
@@ -673,7 +673,7 @@ LinkState: TypeAlias = Literal["up", "down"]
 
 
 LoadDenominator: TypeAlias = Literal["source-host-links", "host-links", "leaf-spine-links"]
-"""The capacity that a load is a fraction of."""
+"""Capacity that a load is relative to."""
 
 
 class LossChange(TypedDict):
@@ -684,13 +684,13 @@ class LossChange(TypedDict):
 
 
 class LossModelNone(TypedDict):
-    """None."""
+    """No losses."""
 
     kind: Literal["none"]
 
 
 class LossModelBernoulli(TypedDict):
-    """Each frame with the same probability, independently of all others."""
+    """Loss of each frame with the same probability, independently of all others."""
 
     kind: Literal["bernoulli"]
     rate: float
@@ -698,7 +698,7 @@ class LossModelBernoulli(TypedDict):
 
 
 class LossModelGilbertElliott(TypedDict):
-    """In bursts, by a chain of two states (Gilbert 1960, Elliott 1963)."""
+    """Losses in bursts, by a chain of two states (Gilbert 1960, Elliott 1963)."""
 
     kind: Literal["gilbert-elliott"]
     loss_between_bursts: NotRequired[float]
@@ -708,7 +708,7 @@ class LossModelGilbertElliott(TypedDict):
 
 
 class LossModelBitErrors(TypedDict):
-    """By bit errors on the line, behind its forward error correction."""
+    """Losses by bit errors on the line, after its forward error correction."""
 
     bit_error_rate: float
     fec: "ErrorCorrection"
@@ -716,7 +716,7 @@ class LossModelBitErrors(TypedDict):
 
 
 class LossModelTrace(TypedDict):
-    """As recorded in a file."""
+    """Losses recorded in a file."""
 
     at_end: NotRequired["TraceEnd"]
     digest: NotRequired[str]
@@ -727,11 +727,11 @@ class LossModelTrace(TypedDict):
 LossModel: TypeAlias = (
     LossModelNone | LossModelBernoulli | LossModelGilbertElliott | LossModelBitErrors | LossModelTrace
 )
-"""Which frames arrive corrupted and are dropped by the receiving port."""
+"""Model that decides which frames arrive corrupted and are dropped by the receiving port."""
 
 
 class Measure(TypedDict):
-    """What a run records."""
+    """Optional records of a run."""
 
     flow: NotRequired[Sequence["FlowSampling"]]
     goodput: NotRequired[Sequence["GoodputSampling"]]
@@ -1059,11 +1059,11 @@ class P4Routes(TypedDict):
 
 
 PathRule: TypeAlias = Literal["flow-hash", "by-sum", "two-choices"]
-"""How a switch chooses among next hops of equal cost."""
+"""Rule for the choice among next hops of equal cost."""
 
 
 class Port(TypedDict):
-    """Ports that differ from the others."""
+    """Exceptions for some ports."""
 
     buffer: NotRequired[str]
     ecn: NotRequired["Ecn"]
@@ -1072,7 +1072,7 @@ class Port(TypedDict):
 
 
 class PriorityTagger(TypedDict):
-    """What senders write on data packets."""
+    """The mark that senders write on data packets."""
 
     by: "RankedBy"
     flowlet_gap: NotRequired[str]
@@ -1087,7 +1087,7 @@ QuantileOf: TypeAlias = Literal["enqueued", "evaluated"]
 
 
 class QueueSampling(TypedDict):
-    """Samples of how full the queues of some ports are."""
+    """Samples of the queue depths of some ports."""
 
     per_flow: NotRequired[bool]
     period: str
@@ -1095,18 +1095,18 @@ class QueueSampling(TypedDict):
 
 
 RankedBy: TypeAlias = Literal["remaining-bytes", "attained-service", "dscp"]
-"""What a rank is."""
+"""Meaning of a rank; a lower rank is more urgent."""
 
 
 class RecoverySchemeSamePort(TypedDict):
-    """The link is replaced, and the same ports are used again (ShareBackup, SIGCOMM 2018)."""
+    """Replace the link, and use the same ports again (ShareBackup, SIGCOMM 2018)."""
 
     kind: Literal["same-port"]
     reconfiguration: NotRequired[str]
 
 
 class RecoverySchemeLocalReroute(TypedDict):
-    """Each end sends what it would send over the link by another port, until the link is back."""
+    """At each end, send the link's packets through another port until the link is repaired."""
 
     backup: NotRequired["BackupChoice"]
     kind: Literal["local-reroute"]
@@ -1115,13 +1115,13 @@ class RecoverySchemeLocalReroute(TypedDict):
 
 
 class RecoverySchemeNone(TypedDict):
-    """Nothing."""
+    """Only detect failures."""
 
     kind: Literal["none"]
 
 
 RecoveryScheme: TypeAlias = RecoverySchemeSamePort | RecoverySchemeLocalReroute | RecoverySchemeNone
-"""What is done about a failure that has been detected."""
+"""Reaction to a detected failure."""
 
 
 class Recovery(TypedDict):
@@ -1161,7 +1161,7 @@ class ReorderBuffer(TypedDict):
 
 
 class Request(TypedDict):
-    """What a client asks before a flow."""
+    """Request of a client before a flow."""
 
     size: str
     think: NotRequired["Think"]
@@ -1188,7 +1188,7 @@ RoceRecovery: TypeAlias = Literal["go-back-n", "selective-repeat"]
 
 
 class Routing(TypedDict):
-    """How packets find their way."""
+    """Choice of paths."""
 
     choice: NotRequired["PathRule"]
 
@@ -1202,7 +1202,7 @@ ScanStart: TypeAlias = Literal["uniform", "five-bit"]
 
 
 SchedulerKind: TypeAlias = Literal["fifo", "strict", "drr"]
-"""How the queues of a port take turns."""
+"""Order of service of a port's queues."""
 
 
 class SqrBackstop(TypedDict):
@@ -1284,7 +1284,7 @@ TcpRecovery: TypeAlias = Literal["newreno", "reno"]
 
 
 class Think(TypedDict):
-    """How long a server thinks."""
+    """Think time of a server."""
 
     deviation: NotRequired[str]
     mean: NotRequired[str]
@@ -1298,7 +1298,7 @@ class ThroughputSampling(TypedDict):
 
 
 class TopologyLeafSpine(TypedDict):
-    """Every leaf is linked to every spine."""
+    """Leaf-spine."""
 
     core_link: "LinkSpec"
     host_link: "LinkSpec"
@@ -1319,7 +1319,7 @@ class TopologyFatTree(TypedDict):
 
 
 class TopologyDumbbell(TypedDict):
-    """Hosts, two switches with one link between them, hosts."""
+    """Dumbbell."""
 
     bottleneck: "LinkSpec"
     host_link: "LinkSpec"
@@ -1329,7 +1329,7 @@ class TopologyDumbbell(TypedDict):
 
 
 class TopologyChain(TypedDict):
-    """Hosts, switches in a row, hosts, with names of your own."""
+    """Chain."""
 
     host_link: "LinkSpec"
     hosts_left: Sequence[str]
@@ -1353,7 +1353,7 @@ Topology: TypeAlias = TopologyLeafSpine | TopologyFatTree | TopologyDumbbell | T
 
 
 TraceEnd: TypeAlias = Literal["repeat", "stop"]
-"""What comes behind the last frame of a trace."""
+"""Losses after the end of a trace."""
 
 
 class TransportCommon(TypedDict):
@@ -1457,11 +1457,11 @@ class TransportPacketPair(TransportCommon):
 
 
 Transport: TypeAlias = TransportTcp | TransportRoce | TransportUdp | TransportPacketPair
-"""A transport with its parameters, for `[[flows]]` to name."""
+"""A transport with its parameters, referred to by `[[flows]]`."""
 
 
 Until: TypeAlias = Literal["duration", "all-flows-done"]
-"""What ends a run."""
+"""Condition that ends a run."""
 
 
 WindowGrowth: TypeAlias = Literal["byte-counting", "per-ack"]
