@@ -10,7 +10,7 @@ use super::promises::guards_all_losses;
 use crate::world::World;
 
 /// Kinds that lose packets forever by design, or can be configured to.
-const MAY_STARVE: [&str; 2] = ["every-nth", "rank-guard"];
+const MAY_STARVE: [&str; 3] = ["every-nth", "rank-guard", "aifo"];
 /// Kinds that with default settings do nothing to packets of a healthy fabric without overflows.
 pub const AT_REST: [&str; 6] = ["linkguardian", "link-layer-retry", "sqr", "rimm", "dibs", "trimming"];
 const FULL_FRAME_BYTES: i64 = 1_518;

@@ -21,9 +21,9 @@ const UNEVEN_PS: u64 = 100_000;
 pub(super) const WITH_TICKS: [&str; 4] = ["linkguardian", "afq", "sqr", "link-layer-retry"];
 /// Mechanisms with registers of whole nanoseconds: they round twice a time differently.
 const WITH_NANOSECONDS: [&str; 2] = ["sqr", "rimm"];
-/// Mechanisms that drop packets in egress. The switch has read them from its buffer by then, at a rate of its hardware
-/// that no setting changes (seed 20,507,358).
-const DROPPING_IN_EGRESS: [&str; 1] = ["every-nth"];
+/// Mechanisms that drop packets in egress, or copies in a loop. The switch reads these from its buffer at a rate of its
+/// hardware that no setting changes (seeds 20,507,358 and 20,800,839).
+const DROPPING_IN_EGRESS: [&str; 2] = ["every-nth", "linkguardian"];
 /// Mechanisms that deflect packets to ports off their path, so an extra port is an extra choice. RIMM's switches also
 /// write their queue depths into frames to a neighbour (in-band telemetry), which lengthens these frames.
 const DEFLECTING: [&str; 6] = ["dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "rimm"];
