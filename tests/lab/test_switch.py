@@ -254,7 +254,7 @@ def test_a_link_that_is_made_anew_is_used_again_and_has_room_again(two_boxes, tm
     [
         (["--inside", "a", "--outside", "a", "--rate", "1 Gbps"], "are both a"),
         (["--inside", "a", "--outside", "b", "--rate", "fast"], "is not a rate"),
-        (["--inside", "a", "--outside", "b", "--rate", "1 Gbps", "--delay", "1"], "is no time"),
+        (["--inside", "a", "--outside", "b", "--rate", "1 Gbps", "--delay", "1"], "is not a time"),
     ],
 )
 def test_a_link_typed_wrong_is_told(words, told):
