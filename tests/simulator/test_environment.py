@@ -248,7 +248,7 @@ def test_a_pipe_that_a_scenario_names_is_an_error(tmp_path, place, entry):
     text = SCENARIO.replace("FLOWS", "a") + f"{place}\n{entry.replace('FILE', name)}"
     (tmp_path / "mine.toml").write_text(text)
     done = hitless("run", "mine.toml", cwd=tmp_path, code=2)
-    assert "instead of a regular file" in done.stderr, done.stderr
+    assert "a regular file is needed" in done.stderr, done.stderr
 
 
 def test_control_characters_of_a_scenario_reach_no_terminal_and_no_picture(tmp_path):

@@ -26,8 +26,11 @@ pub fn all_is_over(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let world = subject.world();
     let ends = world.text_of("until") == Some("all-flows-done") && subject.has_none_of(&WITH_MEMORY);
     // Delays of the kernel are drawn packet by packet.
-    let has_drawn_delays = world.value("host").is_some_and(|host| host.to_string().contains("jitter"));
-    if has_drawn_delays {
+    let draws = |stack: &str| {
+        let kind = world.text_of(&format!("host.{stack}.jitter.kind"));
+        kind.is_some_and(|kind| kind != "none")
+    };
+    if draws("kernel") || draws("network_card") {
         return None;
     }
     if !ends || !world.entries("link").all(is_lossless_in_the_end) || !world.entries("mechanism").all(is_always_on) {
