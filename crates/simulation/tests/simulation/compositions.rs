@@ -1,5 +1,5 @@
 //! Pairs of mechanisms in one switch are either refused with a message or run without violating an invariant. The swarm
-//! (crates/swarm) draws all other combinations.
+//! (tools/swarm) draws all other combinations.
 
 use std::collections::BTreeSet;
 
