@@ -1,6 +1,7 @@
 """The coarse map of each mechanism: it never harms, and is refused only with a reason."""
 
 import json
+import tomllib
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,6 +13,8 @@ from hitless.envelope import COARSE, SYSTEMS, Cell, RandomPlaces, judged
 from hitless.envelope.places import Place
 from hitless.envelope.systems import Cost
 from hitless.envelope.verdicts import Side
+from hitless.quantities import seconds_of
+from hitless.scenario import Scenario
 from hitless_papers.envelope.exhibit import Envelope
 from warm import hitless
 
@@ -59,6 +62,17 @@ def test_the_nightly_run_draws_the_fine_map_of_each_mechanism():
     nightly = (Path(__file__).parents[2] / ".github/workflows/nightly.yml").read_text()
     listed = nightly.split("mechanism:\n")[1].split("steps:")[0]
     assert listed.split() == [word for name in sorted(SYSTEMS) for word in ("-", name)]
+
+
+@pytest.mark.parametrize(
+    ("rate", "metres", "frame"), [(1, 1, 1_518), (10, 100, 9_018), (100, 2_000, 64), (25, 40_000, 700)]
+)
+def test_the_pause_of_local_rerouting_follows_the_defaults_of_sqr(rate, metres, frame):
+    system, place = SYSTEMS["sqr-local-reroute"], Place(rate, metres, frame, "udp", 0.5)
+    scenario = Scenario.from_dict(system.scenario(place, with_it=True))
+    settings = tomllib.loads(scenario.effective)["mechanism"][0]
+    steady_s, hold_s = (seconds_of(settings[name]) for name in ("steady_delay", "return_hold"))
+    assert system.pause_ns(place) == pytest.approx(2e9 * (steady_s + max(hold_s, steady_s)), rel=0.05)
 
 
 def test_random_places_are_those_of_the_seed_and_off_the_grid(tmp_path):

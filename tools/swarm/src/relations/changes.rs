@@ -150,9 +150,15 @@ fn add_node(table: &mut Table, list: &str, name: &str, to: &str) {
     push(table, &["topology", "links"], link);
 }
 
+/// Whether a new host can change paths. A port is a detour only if it reaches all hosts of the failed port
+/// (seed 21,003,917).
+fn chooses_by_all_hosts(subject: &Subject) -> bool {
+    !subject.has_none_of(&DEFLECTING) || subject.world().text_of("recovery.scheme.kind") == Some("local-reroute")
+}
+
 /// Adds a host without traffic.
 pub fn idle_host(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
-    if !subject.has_none_of(&DEFLECTING) {
+    if chooses_by_all_hosts(subject) {
         return None;
     }
     let before = as_graph(subject);
@@ -164,7 +170,7 @@ pub fn idle_host(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
 
 /// Adds datagrams between two new hosts at a new switch.
 pub fn unrelated_flow(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
-    if !subject.has_none_of(&DEFLECTING) {
+    if chooses_by_all_hosts(subject) {
         return None;
     }
     let before = as_graph(subject);
@@ -275,10 +281,8 @@ pub fn later_start(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
 /// are means, rounded to a picosecond, CUBIC grows by seconds, and a receiver of datagrams waits a millisecond for
 /// missing ones.
 pub fn half_speed(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
-    if subject.world().entries("failure").any(draws_times) || !subject.has_none_of(&WITH_NANOSECONDS) {
-        return None;
-    }
-    if !subject.has_none_of(&DROPPING_IN_EGRESS) {
+    let is_scaled = subject.has_none_of(&WITH_NANOSECONDS) && subject.has_none_of(&DROPPING_IN_EGRESS);
+    if subject.world().entries("failure").any(draws_times) || !is_scaled {
         return None;
     }
     let mut before = with_uneven_delays(subject, dice);

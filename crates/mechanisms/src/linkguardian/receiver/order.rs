@@ -123,13 +123,8 @@ impl Receiver {
             ahead
         });
         if ahead < 0 {
-            return match role {
-                _ if sings(Canary::DoubleRelease) => self.deliver(context),
-                // The packet has waited, and its turn was stepped over after an outage, when the receiver continued at
-                // new numbers.
-                Role::RxBuffered if header.rx_buffered => self.drop_duplicate(),
-                _ => self.drop_duplicate(),
-            };
+            // A copy, or a packet that has waited while its turn was stepped over after an outage.
+            return if sings(Canary::DoubleRelease) { self.deliver(context) } else { self.drop_duplicate() };
         }
         if ahead == 0 {
             if self.waits_as_repair(header) {
