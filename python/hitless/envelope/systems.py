@@ -265,7 +265,7 @@ class LinkFailure(System):
         """Time of local rerouting in which packets wait for their order, by SQR's defaults.
 
         Copies wait for `steady_delay`. Packets that go back to their own link wait for `return_hold`, but no shorter.
-        Each wait can follow another one. The length of a run depends on this; a test compares it with the run's settings.
+        Each wait can follow another one. The length of a run depends on this; a test compares it with SQR's settings.
         """
         if self.scheme != "local-reroute":
             return 0
