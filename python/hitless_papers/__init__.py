@@ -1,12 +1,12 @@
-"""Figures and tables of papers: one package for each paper, and the framework below them.
+"""Figures and tables of papers: a package for each paper, and their framework.
 
-An exhibit is a class that names its runs and compares their numbers with the paper's::
+An exhibit is a class that defines its runs and compares their numbers with the paper's::
 
     @exhibit("lg/fig8", title="Effective loss rate and link speed", headline=True)
     class Figure8(Exhibit):
         def points(self, context):
             packets = context.length("packets", full=100_000_000, quick=2_000_000)
-            yield Point("LG 100G", {...})  # a scenario, or other work such as years of a fleet
+            yield Point("LG 100G", {...})  # a scenario, or other work such as years of a simulated fleet
 
         def rows(self, runs, context):
             speed = runs["LG 100G"].summary["links.protected.goodput_share"]
@@ -14,8 +14,8 @@ An exhibit is a class that names its runs and compares their numbers with the pa
 
 - ``model``: rows, exhibits; ``estimates``: numbers with their intervals; ``judge``, ``statements``: verdicts
 - ``registry``: the list of papers
-- ``campaign``, ``seeds``: exhibits from points to rows, over several seeds
-- ``answer``, ``page``, ``summary``: the first screen, the report, and the tables of the pages of evidence
+- ``campaign``, ``seeds``: runs exhibits with several seeds
+- ``answer``, ``page``, ``summary``: the first screen, the report, and the tables on the evidence pages
 """
 
 from hitless.runs.point import Point, Runs

@@ -19,7 +19,7 @@ from hitless_papers.seeds import over_seeds, usual
 from hitless_papers.statements import counted_once, resting_on
 
 _KEYS_SHOWN = 8
-"""Of an error message about points."""
+"""Maximum number of points that an error message lists."""
 
 
 ExhibitResult: TypeAlias = Result[Row]
@@ -27,7 +27,7 @@ ExhibitResult: TypeAlias = Result[Row]
 
 
 class _OfSeed:
-    """An exhibit under way, with one seed."""
+    """An unfinished exhibit with one seed."""
 
     def __init__(self, entry: Entry, context: Context, patterns: Sequence[str]) -> None:
         self.exhibit: Exhibit = entry.make()
@@ -35,7 +35,7 @@ class _OfSeed:
         points = list(self.exhibit.points(context))
         self.keys = [point.key for point in points]
         if len(set(self.keys)) != len(self.keys):
-            raise ValueError(f"{entry.id} has two points of one key")
+            raise ValueError(f"{entry.id} has two points with the same key")
         self.chosen = [point for point in points if _is_chosen(point, patterns)]
         if len(self.chosen) < len(points):
             context.shortened.append(f"{len(self.chosen)} of {len(points)} points")
@@ -46,7 +46,7 @@ class _OfSeed:
         return resting_on(self.exhibit.rows(self._runs, self.context), self.exhibit.rests_on)
 
     def show(self, result: ExhibitResult) -> None:
-        """Give a result the plots and tables of the runs."""
+        """Add the plots and tables of the runs to a result."""
         result.plots = list(self.exhibit.plots(self._runs, self.context))
         result.tables = self.exhibit.tables(self._runs, self.context)
 
@@ -56,7 +56,7 @@ class _OfSeed:
 
 
 class _Work:
-    """An exhibit under way, with all of its seeds."""
+    """An unfinished exhibit with all its seeds."""
 
     def __init__(self, entry: Entry, asked: "Asked", patterns: Sequence[str]) -> None:
         first = _OfSeed(entry, Context(asked.seed, asked.effort), patterns)
@@ -66,7 +66,7 @@ class _Work:
             self._parts.append(_OfSeed(entry, Context((asked.seed or 0) + number, asked.effort), patterns))
         self.keys = first.keys
         self.takes_one = not first.keys or first.exhibit.own_seeds >= REPLICAS_MIN
-        """Is one seed enough for a verdict? It is for arithmetic, and for an exhibit with its own seeds."""
+        """Is one seed enough for a verdict? True for arithmetic, and for an exhibit that runs several seeds itself."""
         for part in self._parts:
             seed = part.context.seed
             told = f"{entry.id} seed {seed}" if count > 1 else entry.id
@@ -92,14 +92,14 @@ class _Work:
     def _fill(self, rows: list[Row], part: _OfSeed) -> bool:
         """Add the rows of a seed, and plots and tables of the first seed; return whether all were computed."""
         try:
-            rows.extend(part.rows())  # those before a run that is missing are in it then
+            rows.extend(part.rows())  # keeps the rows before a missing run
             if part is self._parts[0]:
                 part.show(self.result)
         except MissingRun as missing:
             if not part.tasks:
                 self.result.failures.append(could_not_be_worked_out("the exhibit", self.result.id, missing))
             return False
-        except Exception as fault:  # noqa: BLE001 - one exhibit's fault must not cost the results of the others
+        except Exception as fault:  # noqa: BLE001 - a bug in one exhibit must not discard the others' results
             self.result.failures.append(could_not_be_worked_out("the exhibit", self.result.id, fault))
             return False
         return True
@@ -112,10 +112,10 @@ class Asked:
     seed: int | None = 1
     effort: Effort = "normal"
     seeds: int | None = 1
-    """How many, from ``seed`` on; None for as many as are worth their time (`hitless_papers.seeds.usual`)."""
+    """Number of seeds, starting with ``seed``; None for the default of each exhibit (`hitless_papers.seeds.usual`)."""
 
     def count(self, name: str, exhibit: Exhibit, *, has_points: bool) -> int:
-        """Return the number of seeds of an exhibit: one for arithmetic."""
+        """Return the number of seeds for an exhibit; arithmetic needs one."""
         if not has_points:
             return 1
         if self.seeds is not None:
@@ -124,7 +124,7 @@ class Asked:
 
 
 class Campaign:
-    """Runs exhibits, their points side by side."""
+    """Runs the points of several exhibits in parallel."""
 
     def __init__(
         self,
@@ -139,13 +139,13 @@ class Campaign:
         patterns: Sequence[str] = (),
         executor: Executor | None = None,
     ) -> None:
-        """Points run on ``jobs`` threads, or on an ``executor`` of the caller's.
+        """Prepare the points; they run on ``jobs`` threads or on the caller's ``executor``.
 
-        Each exhibit runs with ``seeds`` seeds from ``seed`` on; with None, with as many as are worth their time.
-        Those that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there. Where there
-        are ``patterns``, only the points run whose keys match one of them, as the names of files do.
+        Each exhibit runs with ``seeds`` seeds, starting with ``seed``; None chooses the default of each exhibit.
+        Points found in ``kept`` do not run again, unless ``fresh`` is set; new results are stored there. With
+        ``patterns``, only points with a matching key run (shell patterns).
 
-        Raises `BadInput` where no point matches.
+        Raises `BadInput` if no point matches.
         """
         works = [_Work(entry, Asked(seed, effort, seeds), patterns) for entry in entries]
         for number, work in enumerate(works):
@@ -158,23 +158,23 @@ class Campaign:
 
     @property
     def seeds(self) -> Mapping[str, int]:
-        """How many seeds each exhibit runs with."""
+        """Number of seeds of each exhibit."""
         return {work.result.id: len(work.result.seeds) for work in self._works}
 
     @property
     def unjudged(self) -> list[str]:
-        """The exhibits that run with too few seeds for a verdict."""
+        """Exhibits with too few seeds for a verdict."""
         few = (work.result for work in self._works if not work.takes_one)
         return [result.id for result in few if len(result.seeds) < REPLICAS_MIN]
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """The points of all exhibits, in order of their start."""
+        """Points of all exhibits, in the order in which they start."""
         return self._batch.tasks
 
     @property
     def interrupted(self) -> bool:
-        """Was it stopped before its end?"""
+        """Was the campaign stopped early?"""
         return self._batch.interrupted
 
     def results(
@@ -182,15 +182,15 @@ class Campaign:
         look: Callable[[Sequence[Task]], None] = lambda _: None,
         each: Callable[[Task], None] = lambda _: None,
     ) -> Iterator[ExhibitResult]:
-        """The exhibits, each as soon as its points are done.
+        """Yield each exhibit as soon as its points are done.
 
-        ``look`` is called often meanwhile, and ``each`` with every task that is done.
+        ``look`` is called often meanwhile, and ``each`` with every finished task.
         """
         yield from (work.collect() for work in self._works if not work.result.tasks)
         of_task = {task: work for work in self._works for task in work.result.tasks}
         left = {work: len(work.result.tasks) for work in self._works}
         for task in self._batch.run(look):
-            # A task may be done, in its thread, before it is handed over here: only then does it count.
+            # A thread can finish a task before the batch yields it; the task counts when it is yielded.
             each(task)
             work = of_task[task]
             left[work] -= 1
@@ -198,7 +198,7 @@ class Campaign:
                 yield work.collect()
 
     def stop(self) -> None:
-        """End early: `results` then yields partial exhibits. A signal handler may call it."""
+        """Stop early: `results` then yields partial exhibits. Safe in a signal handler."""
         self._batch.stop()
 
 
@@ -209,5 +209,5 @@ def _is_chosen(point: Point, patterns: Sequence[str]) -> bool:
 def _nothing_matches(patterns: Sequence[str], keys: Sequence[str]) -> BadInput:
     shown = ", ".join(f"{key!r}" for key in keys[:_KEYS_SHOWN])
     more = f", and {len(keys) - _KEYS_SHOWN} more" if len(keys) > _KEYS_SHOWN else ""
-    hint = f"points are {shown}{more}" if keys else "what was named is arithmetic, and has no points"
+    hint = f"points are {shown}{more}" if keys else "the named exhibits are arithmetic, without points"
     return BadInput(f"no point matches {' or '.join(map(repr, patterns))}", hint=hint)

@@ -1,7 +1,7 @@
 """Measured durations of exhibits: ``durations.json``, which ``hitless results durations`` refreshes.
 
-Kept are processor seconds, which other programs on the machine hardly lengthen, and those of the longest point, below
-which no number of cores goes.
+The file has the processor seconds of an exhibit, because other programs on the machine hardly change them, and of its
+longest point, because more cores cannot shorten that.
 """
 
 import json
@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("durations.json")
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """Of one exhibit at one effort."""
+    """Processor seconds of an exhibit at one effort."""
 
     cpu_s: float
     longest_s: float
@@ -31,7 +31,7 @@ class Duration:
 
 @cache
 def known(path: Path = FILE) -> Mapping[tuple[str, str], Duration]:
-    """By exhibit and effort."""
+    """Return the measured durations by exhibit and effort."""
     if not path.exists():
         return {}
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -39,7 +39,7 @@ def known(path: Path = FILE) -> Mapping[tuple[str, str], Duration]:
 
 
 def estimate(seeds: Mapping[str, int], effort: str, cores: int) -> float | None:
-    """Return the seconds for all exhibits with their numbers of seeds; None if one of them was never measured."""
+    """Return the seconds for these exhibits and numbers of seeds; None if one exhibit was never measured."""
     found = {name: known().get((name, effort)) for name in seeds}
     measured = [(duration, seeds[name]) for name, duration in found.items() if duration is not None]
     if not measured or len(measured) < len(found):
@@ -49,10 +49,11 @@ def estimate(seeds: Mapping[str, int], effort: str, cores: int) -> float | None:
 
 
 def refresh(folders: Sequence[Path], path: Path = FILE) -> list[str]:
-    """Put what the folders of `hitless reproduce` measured in the place of what was there; return the ids.
+    """Replace durations by the times in the folders of `hitless reproduce`; return the ids of the exhibits.
 
-    Raises `BadInput` for a folder without results. Exhibits that are not complete are left out, and so are points that
-    were kept from an earlier run, which took no time.
+    Incomplete exhibits are skipped, and so are exhibits with points from an earlier run, because those took no time.
+
+    Raises `BadInput` for a folder without results.
     """
     durations = dict(known(path))
     added: dict[str, None] = {}
@@ -70,12 +71,12 @@ def refresh(folders: Sequence[Path], path: Path = FILE) -> list[str]:
 
 
 def read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What `hitless reproduce` found, and how it ran. Raises `BadInput` for a folder without results."""
+    """Return summary and manifest of `hitless reproduce`. Raises `BadInput` for a folder without results."""
     try:
         summary, manifest = (json.loads(text_of(folder / f"{name}.json")) for name in ("summary", "manifest"))
     except (OSError, ValueError) as missing:
         hint = "name a folder that hitless reproduce has written"
-        raise BadInput("there are no results of hitless reproduce", where=str(folder), hint=hint) from missing
+        raise BadInput("the folder has no results of hitless reproduce", where=str(folder), hint=hint) from missing
     return summary, manifest
 
 
@@ -89,13 +90,13 @@ def _measured(folder: Path) -> Iterable[tuple[str, str, Duration]]:
 
 
 def _of(runs: Sequence[Mapping[str, Any]], seeds: int) -> Duration:
-    """Of one seed, on average."""
+    """Return the mean duration of a seed."""
     times = [float(run["cpu_s"]) for run in runs]
     return Duration(round(sum(times) / seeds, 1), round(max(times, default=0.0), 1))
 
 
 def in_words(seconds: float) -> str:
-    """A duration as people say it: "4 s", "12 min", "3 h"."""
+    """Format a duration: "4 s", "12 min", "3 h"."""
     if seconds < 100:
         return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 100 * 60 else f"{seconds / 3600:.0f} h"

@@ -1,4 +1,4 @@
-"""Numbers as rows have them: a value, how sure it is, and the shares of what it was computed from."""
+"""Values for rows, with their intervals and the share of finished flows or queries."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,22 +30,22 @@ class Estimate:
     interval: Interval | None = None
     completed: Collection[Share] = ()
     why: str = ""
-    """Why there is no interval, or no number."""
+    """Reason for a missing interval or number."""
 
     @classmethod
     def of(cls, value: float, certainty: Certainty) -> "Estimate":
-        """A number that is as sure as that."""
+        """Return an estimate with the interval of ``certainty``."""
         return cls(value, certainty.interval, why=certainty.why)
 
     @property
     def number(self) -> float:
-        """The value, of what is always there. Raises `ValueError` where it is not."""
+        """Value of an estimate that must have one. Raises `ValueError` without a value."""
         if self.value is None:
-            raise ValueError("there was nothing to compute this from")
+            raise ValueError("the estimate has no value: there was no data")
         return self.value
 
     def scaled(self, factor: float) -> "Estimate":
-        """The number times ``factor``, which is positive: a change of unit."""
+        """Return the number times a positive ``factor``, for a change of unit."""
         value = None if self.value is None else self.value * factor
         return Estimate(value, self.interval and self.interval.scaled(factor), self.completed, self.why)
 
@@ -61,7 +61,7 @@ class Estimate:
         note: str = "",
         completed: Collection[Share] = (),
     ) -> Row:
-        """The number as a row."""
+        """Return the row of this number."""
         of, judge = completed or self.completed, judge or Unjudged()
         return Row(
             series,
@@ -79,7 +79,7 @@ class Estimate:
 
 
 def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style: Style = "line") -> Series:
-    """Numbers at their positions, as a plot has them."""
+    """Return the numbers as a series of a plot."""
     return Series(name, x, [one.value for one in estimates], [one.interval for one in estimates], style)
 
 
@@ -90,34 +90,31 @@ def fct_tails(title: str, samples: Mapping[str, Sample]) -> Plot:
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """Return the mean of independent runs with different seeds. Raises `ValueError` without any."""
+    """Return the mean of independent runs with different seeds. Raises `ValueError` without values."""
     if not values:
-        raise ValueError("there is no mean of no values")
+        raise ValueError("a mean needs at least one value")
     return Estimate.of(sum(values) / len(values), mean_over_seeds(values))
 
 
 def mean_if_any(values: Sequence[float]) -> Estimate:
-    """The same, or a row without a number where nothing happened that could be measured."""
+    """Like `mean_of`, but without values return an estimate without a number."""
     return mean_of(values) if values else Estimate(None)
 
 
 def mean_in_run(sample: Sample) -> Estimate:
-    """Return the mean of a run's values, which are in order of time; None without any."""
+    """Return the mean of a run's values in time order; None without values."""
     return Estimate.of(float(np.mean(sample)), mean_in_order(sample)) if len(sample) else Estimate(None)
 
 
 def percentile_of(sample: Sample, percent: float) -> Estimate:
-    """Return a percentile of a run's values, by nearest rank; they are in order of time.
-
-    None if it would be the maximum or minimum.
-    """
+    """Return a percentile (nearest rank) of a run's values in time order; None if it is the maximum or minimum."""
     if not enough_for(percent, len(sample)):
-        return Estimate(None, why=f"p{percent:g} of {len(sample):,} values is no more than the last of them")
+        return Estimate(None, why=f"p{percent:g} of {len(sample):,} values is merely their extreme value")
     return Estimate.of(percentile(sample, percent), percentile_in_order(sample, percent))
 
 
 def ratio_of(above: Sample, below: Sample, percent: float, resamples: int = 1_000) -> Estimate:
-    """Return the ratio of a percentile between two runs, with the values of each in order of time."""
+    """Return the ratio of a percentile between two runs, each with its values in time order."""
     for sample in (above, below):
         if not enough_for(percent, len(sample)):
             return percentile_of(sample, percent)
@@ -126,10 +123,10 @@ def ratio_of(above: Sample, below: Sample, percent: float, resamples: int = 1_00
 
 
 def rate_of(count: int, exposure: float) -> Estimate:
-    """A rate of rare events, with its exact interval."""
+    """Return the rate of rare events, with its exact interval."""
     return Estimate(count / exposure, poisson_interval(count, exposure))
 
 
 def percent_of(part: int, whole: int) -> Estimate:
-    """A share in percent, with its exact interval."""
+    """Return a share in percent, with its exact interval."""
     return Estimate(100 * part / whole, proportion_interval(part, whole).scaled(100)) if whole else Estimate(None)

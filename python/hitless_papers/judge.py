@@ -1,15 +1,15 @@
-"""How a measured number is compared with the paper's.
+"""Rules that compare a measured number with the paper's.
 
-A judge is written before the number is known, and nothing is tuned to please it. It says what the rule allows around
-the paper's value or range, a `Band`, and `Near` compares the measurement's interval with it:
+A judge is written before the number is known, and nothing is tuned to satisfy it. Its `Band` is the allowed range
+around the paper's value or range, and `Near` compares the measurement's interval with the band:
 
-- ``match``: the number lies in the band of a rule that asks for the paper's value or bound, or a statement holds;
-- ``within``: the number lies within a factor of two of the paper's, all that such a rule can tell;
-- ``beyond``: all of the interval lies outside the band, further than the paper in the direction that the paper claims
-  as good. Only rows of a paper's own scheme name such a direction: being better is never granted to a rival;
-- ``differs``: all of the interval lies outside the band;
-- ``unjudged``: the paper has no number, or the runs cannot tell; the reason is given. They cannot tell if the number
-  lies outside the band and its interval reaches into it: a wide interval is no evidence for the paper.
+- ``match``: the number lies in the band of a rule for the paper's value or bound, or a statement holds;
+- ``within``: the number lies within a factor of two of the paper's; such a rule shows no more than that;
+- ``beyond``: the whole interval lies outside the band, on the side that the paper claims as better. Only rows of the
+  paper's scheme name such a side, so a rival is never credited with being better;
+- ``differs``: the whole interval lies outside the band;
+- ``unjudged``: the paper has no number, or the runs cannot tell; the verdict gives the reason. The runs cannot tell if
+  the number lies outside the band and its interval overlaps it: a wide interval is not evidence for the paper.
 
 A verdict needs several seeds (`decided`), because the number of one seed can be an accident.
 
@@ -31,7 +31,7 @@ Verdict: TypeAlias = Literal["match", "within", "beyond", "differs", "unjudged"]
 VERDICTS: tuple[Verdict, ...] = ("match", "within", "beyond", "differs", "unjudged")
 """In display order."""
 SEVERITY: tuple[Verdict, ...] = ("differs", "beyond", "within", "match", "unjudged")
-"""Several verdicts become the first of these that is among them."""
+"""Order of precedence: the first verdict here that occurs stands for several verdicts."""
 VERDICT_WORDS: Mapping[Verdict, str] = {
     "match": "match",
     "within": "within 2x",
@@ -39,7 +39,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
     "differs": "differs",
     "unjudged": "not judged",
 }
-"""As people read them."""
+"""Verdicts in pages and tables."""
 VERDICT_STYLES: Mapping[Verdict, str] = {
     "match": "green",
     "within": "green",
@@ -47,11 +47,11 @@ VERDICT_STYLES: Mapping[Verdict, str] = {
     "differs": "red",
     "unjudged": "dim",
 }
-"""As a terminal shows them."""
+"""Terminal colours of verdicts."""
 AGREES: frozenset[Verdict] = frozenset({"match", "within"})
 """Verdicts of numbers that a rule allows."""
 FACTOR = 2.0
-"""How far rules of factors let a number be from the paper's."""
+"""Maximum ratio between a number and the paper's that `Factor` and `Gain` allow."""
 Direction: TypeAlias = Literal["lower", "higher"]
 
 NO_PAPER_VALUE = "the paper has no number"
@@ -67,10 +67,10 @@ class Range:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ValueError(f"a range goes up, unlike {self.low} to {self.high}")
+            raise ValueError(f"a range must have low < high, unlike {self.low} to {self.high}")
 
     def __str__(self) -> str:
-        """The range as text: "2 to 4", "over 1,000", "at most 60"."""
+        """Format the range: "2 to 4", "over 1,000", "at most 60"."""
         if math.isinf(self.high):
             return f"over {format_number(self.low)}"
         if math.isinf(self.low):
@@ -79,7 +79,7 @@ class Range:
 
     @property
     def is_bound(self) -> bool:
-        """Is one end open? Then the other is a bound, which a number keeps or not: a rule adds no slack to it."""
+        """Is one end open? The other end is then a bound, and rules add no slack to it."""
         return math.isinf(self.low) or math.isinf(self.high)
 
 
@@ -113,11 +113,11 @@ def no_verdict(reason: str) -> Judgement:
 
 
 class Judge(Protocol):
-    """Anything that judges a number; ``name`` is what the table calls it, ``rule`` says it in words."""
+    """Interface of the rules that judge a number."""
 
     @property
     def name(self) -> str:
-        """One word: exact, factor, gain, shape or none."""
+        """Name in the tables: exact, factor, gain, shape or none."""
 
     @property
     def rule(self) -> str:
@@ -125,7 +125,7 @@ class Judge(Protocol):
 
     @property
     def by_interval(self) -> bool:
-        """Does the interval of the number decide? Otherwise each run has its own verdict."""
+        """Does the interval of the number decide? Otherwise each run has a separate verdict."""
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """Judge one number."""
@@ -150,7 +150,7 @@ class Unjudged:
 
 
 class Near(ABC):
-    """A rule that allows a band around the paper's value or range: the one place that compares a measurement with it.
+    """A rule that allows a band around the paper's value or range. Only this class compares a measurement with a band.
 
     ``better`` is the direction that the paper claims as good, for rows of its own scheme.
     """
@@ -159,7 +159,7 @@ class Near(ABC):
     by_interval: ClassVar[bool] = True
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Allowed where the number is; unjudged where only a part of its interval is."""
+        """Judge by the band: a number outside it has no verdict if its interval overlaps the band."""
         if measured is None or math.isnan(measured):
             return no_verdict(NOTHING_MEASURED)
         if paper is None:
@@ -167,7 +167,7 @@ class Near(ABC):
         band = self._around(paper)
         low, high = _seen(measured, interval)
         if low < band.low and band.high < high:
-            return no_verdict("the interval is wider than what the rule allows: it takes longer runs")
+            return no_verdict("the interval is wider than the rule's range: this needs longer runs")
         if band.has(measured):
             return self._allowed(paper, interval)
         if low <= band.high and band.low <= high:
@@ -190,13 +190,13 @@ class Near(ABC):
         return Judgement("match")
 
     def _why_open(self, measured: float, interval: Interval | None) -> str:
-        """Why a number outside the band gets no verdict if its interval reaches into the band."""
+        """Return why a number outside the band gets no verdict if its interval overlaps the band."""
         return _PARTLY
 
 
 @dataclass(frozen=True, slots=True)
 class Exact(Near):
-    """Follows from the protocol or from arithmetic: within ``tolerance`` of the paper's; zero means zero."""
+    """Within ``tolerance`` of the paper's number, which follows from the protocol or arithmetic; 0 matches only 0."""
 
     tolerance: float = 0.02
     better: Direction | None = None
@@ -219,10 +219,10 @@ class Exact(Near):
 
 @dataclass(frozen=True, slots=True)
 class Factor(Near):
-    """A quantity within a factor of two of the paper's; a zero count is judged only if the rule excludes it.
+    """A quantity within a factor of two of the paper's; a count of 0 is judged only if the rule excludes it.
 
-    For quantities with a unit. A ratio between two schemes is judged by `Gain`: below a gain of two, a factor of two
-    would allow that the other scheme wins. A quantity with a limit close by, as goodput has, is judged by `Exact`.
+    For quantities with a unit. Use `Gain` for a ratio between two schemes: for gains below two, a factor of two would
+    also allow a win of the other scheme. Use `Exact` for a quantity close to a limit, such as goodput.
     """
 
     better: Direction | None = None
@@ -238,7 +238,7 @@ class Factor(Near):
 
     def _why_open(self, measured: float, interval: Interval | None) -> str:
         if measured == 0.0:
-            return "no event was seen, and the interval still allows the paper's value"
+            return "no event occurred, and the interval still contains the paper's value"
         return _PARTLY
 
     def _band(self, low: float, high: float) -> Band:
@@ -247,11 +247,11 @@ class Factor(Near):
 
 @dataclass(frozen=True, slots=True)
 class Gain(Near):
-    """A ratio between two schemes: the same winner, by about as much.
+    """A ratio between two schemes: the same winner, by a similar ratio.
 
     The band is a factor of two around the paper's ratio, or around its logarithm if that is narrower: 25.5 to 102 for
-    51, 1.21 to 2.13 for 1.46. So a gain that has vanished is never allowed. If the interval contains 1, the runs do not
-    show which scheme wins.
+    51, 1.21 to 2.13 for 1.46. So a gain must not vanish. If the interval contains 1, the runs do not show which scheme
+    wins.
     """
 
     better: Direction | None = None
@@ -283,7 +283,7 @@ class Gain(Near):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A judge with name and rule of another."""
+    """A judge with the name and rule of another judge."""
 
     of: Judge
 
@@ -300,7 +300,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Decided(Named):
-    """A verdict of several seeds, whatever the number of one."""
+    """A verdict of several seeds, which does not depend on the number."""
 
     judgement: Judgement
     by_interval: ClassVar[bool] = False
@@ -313,10 +313,10 @@ class Decided(Named):
 def decided(
     judge: Judge, given: Sequence[Verdict], measured: float | None, paper: Paper | None, interval: Interval | None
 ) -> Judgement:
-    """Return the verdict of several seeds from the verdict ``given`` by each seed: the rule for all verdicts.
+    """Return the verdict of several seeds from the verdict ``given`` by each seed.
 
-    It needs as many seeds as an interval. For a number, the interval over the seeds decides. A statement that each run
-    judges alone has a verdict if all runs agree.
+    A verdict needs `REPLICAS_MIN` seeds, like an interval. The interval over the seeds decides for a number. A
+    statement that each run judges separately has a verdict if all runs agree.
     """
     if len(given) < REPLICAS_MIN:
         return no_verdict(few_seeds(len(given)))
@@ -328,7 +328,7 @@ def decided(
 
 
 def agreement(given: Sequence[Verdict]) -> str:
-    """How far seeds agree: "match with 2 of 3 seeds"; nothing where all do."""
+    """Describe how many seeds agree: "match with 2 of 3 seeds"; an empty text if all do."""
     counts = Counter(given)
     if len(counts) == 1:
         return ""
@@ -337,7 +337,7 @@ def agreement(given: Sequence[Verdict]) -> str:
 
 
 def _seen(measured: float, interval: Interval | None) -> tuple[float, float]:
-    """From where to where the measurement lies; an end that is not known is open."""
+    """Return the ends of the interval, widened to contain the measurement; an unknown end is infinite."""
     if interval is None:
         return measured, measured
     low = -math.inf if math.isnan(interval.low) else interval.low
@@ -345,8 +345,8 @@ def _seen(measured: float, interval: Interval | None) -> tuple[float, float]:
     return min(low, measured), max(high, measured)
 
 
-_PARTLY = "only a part of the interval is what the rule allows: it takes more seeds"
-_TWO_WINNERS = "the interval has values on both sides of 1: which scheme wins was not seen"
+_PARTLY = "only a part of the interval is in the rule's range: this needs more seeds"
+_TWO_WINNERS = "the interval has values on both sides of 1: the runs do not show which scheme wins"
 
 
 def _has_one(interval: Interval | None) -> bool:
@@ -354,12 +354,12 @@ def _has_one(interval: Interval | None) -> bool:
 
 
 def _by_factor(paper: Paper) -> Verdict:
-    """Return the verdict for a number that a rule of factors allows: "match" only for a bound."""
+    """Return the verdict for a number that a rule with a factor allows: "match" only for a bound."""
     return "match" if isinstance(paper, Range) and paper.is_bound else "within"
 
 
 def _positive(value: float) -> float:
-    """The value, which a rule of factors can take."""
+    """Return the value. Raises `ValueError` unless it is positive."""
     if value <= 0.0:
-        raise ValueError(f"a factor is asked of a positive number, unlike {value}: judge it by Exact")
+        raise ValueError(f"a factor needs a positive number, unlike {value}: judge it by Exact")
     return value

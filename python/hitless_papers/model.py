@@ -1,4 +1,4 @@
-"""Parts of an exhibit: points to run, and rows that compare numbers with the paper's."""
+"""Exhibits: their points to run, and their rows, which compare numbers with the paper's."""
 
 import math
 from abc import ABC, abstractmethod
@@ -30,9 +30,9 @@ class Context:
     shortened: list[str] = field(default_factory=list)
 
     def length(self, what: str, *, full: int, quick: int, normal: int | None = None) -> int:
-        """How much of ``what`` ("trials", "ms of traffic") to simulate: a length of a run, never a parameter.
+        """Return how much of ``what`` ("trials", "ms of traffic") to simulate. It must not be a parameter of the paper.
 
-        Anything less than ``full``, the paper's own, is noted in every row of the exhibit.
+        ``full`` is the paper's length; every row of the exhibit notes a shorter one.
         """
         chosen = {"quick": quick, "normal": full if normal is None else normal, "full": full}[self.effort]
         note = f"{chosen:,} {what} instead of {full:,}"
@@ -47,17 +47,17 @@ _COMPLETE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of what a number is about it was computed from: flows that finished, queries that completed."""
+    """Share of flows or queries that finished, and so entered a number."""
 
     series: str
-    """The scheme that it is the share of, as rows name it."""
+    """Scheme, as rows name it."""
     finished: int
     begun: int
     what: str = "flows"
 
     @property
     def is_complete(self) -> bool:
-        """Did enough finish that the number represents all? False if none began."""
+        """Did enough finish for a representative number? False if none began."""
         return self.begun > 0 and self.finished >= _COMPLETE * self.begun
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one seed alone says of a row."""
+    """Number and verdict of a row with one seed."""
 
     seed: int | None
     measured: float | None
@@ -77,7 +77,7 @@ class Seen:
     verdict: Verdict
 
     def as_json(self) -> dict[str, Any]:
-        """As the JSON document has it."""
+        """Return the entry of the JSON document."""
         return {
             "seed": self.seed,
             "measured": finite(self.measured),
@@ -88,19 +88,19 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Row(Measurement):
-    """One measured number and the paper's; the series is the scheme by the paper's name."""
+    """One measured number and the paper's; the series is the scheme, as the paper names it."""
 
     paper: Paper | None = None
     _: KW_ONLY
     judge: Judge = field(default_factory=Unjudged)
     completed: Collection[Share] = ()
-    """Of a number computed from what finished: the share that did, of each scheme in it."""
+    """For each scheme in the number, the share of its flows or queries that finished."""
     seen: Sequence[Seen] = ()
-    """What each seed alone says, of a row of a campaign."""
+    """Results of each seed, in a row of a campaign."""
 
     @property
     def judgement(self) -> Judgement:
-        """Verdict of the judge; none if the number leaves out too many flows."""
+        """Judgement, which is "unjudged" if the number leaves out too many flows."""
         left_out = [share for share in self.completed if not share.is_complete]
         if left_out and not isinstance(self.judge, Unjudged):
             of = ", ".join(share.series for share in left_out)
@@ -109,16 +109,16 @@ class Row(Measurement):
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict in one word."""
+        """Verdict of the judgement."""
         return self.judgement.verdict
 
     @property
     def reference(self) -> str:
-        """The paper's number or range as text."""
+        """Paper's number or range as text."""
         return str(self.paper) if isinstance(self.paper, Range) else format_number(self.paper)
 
     def as_json(self, shortened: Collection[str] = ()) -> dict[str, Any]:
-        """The row as the JSON document has it; numbers that are not finite become null."""
+        """Return the row of the JSON document; infinite numbers and NaN become null."""
         return {
             **Measurement.as_json(self, shortened),
             "paper": str(self.paper) if isinstance(self.paper, Range) else finite(self.paper),
@@ -127,12 +127,12 @@ class Row(Measurement):
         }
 
     def seeds_as_json(self, seeds: Sequence[int | None]) -> list[dict[str, Any]]:
-        """What each seed alone says, as the JSON document has it."""
+        """Return the results of each seed for the JSON document."""
         return [seen.as_json() for seen in self.seen]
 
     @property
     def full_note(self) -> str:
-        """The note, why interval or verdict are missing, the share of completed work, and the rule of a shape."""
+        """Note, reasons for a missing interval or verdict, shares of finished work, and the rule of a shape."""
         statement = self.judge.rule if self.judge.name == "shape" else ""
         shares = ", ".join(map(str, self.completed))
         reason = self.judgement.reason
@@ -144,62 +144,62 @@ class Row(Measurement):
 class Exhibit(ABC):
     """A figure or table of a paper. A subclass is registered by `hitless_papers.exhibit`.
 
-    The order of calls: ``points`` once; the runs; then ``rows``, ``plots`` and ``tables``, each once. The same object
-    serves all of them, and may keep what ``points`` decided. Rows are kept up to the first that asks for a run that
-    did not finish, so yield them one by one.
+    The campaign calls ``points`` once, waits for the runs, and calls ``rows``, ``plots`` and ``tables`` once each on
+    the same object, which may keep state from ``points``. Yield rows one by one: a row that asks for an unfinished run
+    ends the rows, and the earlier ones are kept.
     """
 
     rests_on: ClassVar[str] = ""
-    """Assumption of all rows, added to their notes."""
+    """Assumption behind all rows, added to their notes."""
 
     @property
     def own_seeds(self) -> int:
-        """Number of seeds that the exhibit itself runs; known after `points`."""
+        """Number of seeds that the exhibit runs itself; known after `points`."""
         return 1
 
     def points(self, context: Context) -> Iterable[Point]:
-        """The runs that it needs; none for what is arithmetic."""
+        """Return the runs that the exhibit needs; arithmetic needs no run."""
         return ()
 
     @abstractmethod
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """Yield the numbers to compare with the paper's."""
+        """Yield the numbers and the paper's."""
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        """The plots of the report."""
+        """Yield the plots of the report."""
         return ()
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
-        """Further tables to keep as Parquet, by name."""
+        """Return additional tables by name, which are stored as Parquet."""
         return {}
 
 
 class Replicated(Exhibit):
-    """An exhibit of several cases, each with several seeds, which all cases share."""
+    """An exhibit of several cases that run with the same seeds."""
 
     _replicas: int = 0
 
     @property
     def own_seeds(self) -> int:
-        """As many as `replicated` was asked for."""
+        """Number of seeds given to `replicated`."""
         return self._replicas
 
     def replicated(
         self, count: int, cases: Mapping[str, Fields], keep: Collection[str], reduce: Reduction | None = None
     ) -> Iterator[Point]:
-        """So many points of each case, by their names."""
+        """Yield ``count`` points of each case, with seeds that all cases share."""
         self._replicas = count
         for replica in range(count):
             for name, scenario in cases.items():
                 yield Point(f"{name} {replica}", scenario, replica, keep, reduce)
 
     def each(self, runs: Runs, case: str) -> list[Run]:
-        """The runs of a case."""
+        """Return the runs of a case."""
         return [runs[f"{case} {replica}"] for replica in range(self._replicas)]
 
 
 class Parts(Exhibit):
-    """An exhibit of several parts, each with its points and rows; their keys differ."""
+    """An exhibit of several parts, each with its points and rows. Keys of points must be unique."""
 
     parts: ClassVar[Sequence[type[Exhibit]]]
 
@@ -208,17 +208,17 @@ class Parts(Exhibit):
 
     @property
     def own_seeds(self) -> int:
-        """Those of the part that has fewest."""
+        """Minimum over the parts."""
         return min(part.own_seeds for part in self._parts)
 
     def points(self, context: Context) -> Iterable[Point]:
-        """Those of all parts."""
+        """Return the points of all parts."""
         return chain.from_iterable(part.points(context) for part in self._parts)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """Those of all parts."""
+        """Return the rows of all parts."""
         return chain.from_iterable(part.rows(runs, context) for part in self._parts)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        """Those of all parts."""
+        """Return the plots of all parts."""
         return chain.from_iterable(part.plots(runs, context) for part in self._parts)

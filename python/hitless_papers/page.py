@@ -15,7 +15,7 @@ from hitless_papers.paper_points import with_papers_points
 
 
 def render_report(results: Sequence[ExhibitResult], manifest: Mapping[str, Any]) -> str:
-    """The page as HTML."""
+    """Render the page as HTML."""
     drawn = [_with_points(result) for result in results]
     palette = Palette(plot for result in drawn for plot in result.plots)
     sections = [_judged_section(result, palette) for result in drawn]

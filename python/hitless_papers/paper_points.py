@@ -1,7 +1,7 @@
 """The paper's values from rows as points in plots.
 
-A row and a point of a plot show one measurement if scheme and value are equal, in units that can differ by a power of
-ten. So no exhibit states its paper's values twice.
+A row and a point of a plot show the same measurement if scheme and value are equal; their units can differ by a power
+of ten. So an exhibit states its paper's values only once.
 """
 
 import math
@@ -16,11 +16,11 @@ from hitless_papers.model import Row
 
 _UNITS = (1.0, 1e-3, 1e3, 1e-6, 1e6, 1e-2, 1e2)
 _SAME = 1e-9
-"""Share by which two numbers of one measurement may differ."""
+"""Maximum relative difference between two numbers of one measurement."""
 
 
 def with_papers_points(plot: Plot, rows: Sequence[Row]) -> Plot:
-    """Return the plot with the paper's values that rows have for its points."""
+    """Return the plot with the paper's values for its points, taken from the rows."""
     has_own = {series.name for series in plot.series if series.source == "paper"}
     added = [_papers(series, rows, plot.x_title) for series in plot.series if series.name not in has_own]
     return replace(plot, series=[*plot.series, *filter(None, added)])
@@ -37,7 +37,7 @@ def _papers(series: Series, rows: Sequence[Row], x_title: str) -> Series | None:
 
 
 def _of(series: Series, row: Row, x_title: str) -> Iterator[tuple[Position, tuple[float, Interval | None]]]:
-    """Find the position of the row's paper value; a round number needs the name of its position too."""
+    """Find the position of the row's paper value; a round number must also match the position's name."""
     if row.paper is None or row.measured is None or not math.isfinite(row.measured):
         return
     is_telling = _is_telling(row.measured)
@@ -52,7 +52,7 @@ def _of(series: Series, row: Row, x_title: str) -> Iterator[tuple[Position, tupl
 
 
 def _is_named(x: Position, name: str, x_title: str) -> bool:
-    """Does a row's "760 us" mean the position 760 of an axis "time (us)"?"""
+    """Does the name of a row mean this position? "760 us" means 760 on an axis "time (us)"."""
     if isinstance(x, str):
         return x == name or name.startswith(f"{x} ")
     number, _, unit = name.partition(" ")
@@ -60,7 +60,7 @@ def _is_named(x: Position, name: str, x_title: str) -> bool:
 
 
 def _point(row: Row, unit: float) -> tuple[float, Interval | None]:
-    """A range is a point in its middle with its ends; one with an open end, that end."""
+    """Return the point of the paper's number: a range's middle with its ends, or its only end."""
     if not isinstance(row.paper, Range):
         return float(row.paper or 0.0) * unit, None
     low, high = finite(row.paper.low), finite(row.paper.high)

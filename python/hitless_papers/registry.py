@@ -1,7 +1,7 @@
-"""The list of papers and the exhibits of each.
+"""List of the papers and their exhibits.
 
-A new paper is a package in this one and one line in `PAPERS`; its exhibits register themselves when `entries` imports
-its modules.
+A new paper needs a package in this one and a line in `PAPERS`. `entries` imports its modules, which register their
+exhibits.
 """
 
 import difflib
@@ -17,7 +17,7 @@ from hitless_papers.model import Exhibit
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper: the name before the slash of its exhibits' ids, its mechanism, its title, its exhibits' module."""
+    """A paper. Its name is the part before the slash of its exhibits' ids."""
 
     name: str
     mechanism: str
@@ -26,7 +26,7 @@ class Paper:
 
 
 MAPS = "envelope"
-"""Exhibits that no paper has: the maps of `hitless envelope`."""
+"""Name of the exhibits without a paper: the maps of `hitless envelope`."""
 
 PAPERS: tuple[Paper, ...] = (
     Paper(
@@ -48,12 +48,12 @@ class Entry:
     id: str
     title: str
     headline: bool
-    """Is it among those that ``hitless reproduce`` runs when none is named?"""
+    """Does ``hitless reproduce`` run it by default?"""
     make: Callable[[], Exhibit]
 
     @property
     def paper(self) -> str:
-        """The paper's name: the part of the id before the slash."""
+        """Name of the paper: the part of the id before the slash."""
         return self.id.partition("/")[0]
 
 
@@ -75,12 +75,12 @@ def exhibit(id: str, *, title: str, headline: bool = False) -> Callable[[Exhibit
 def register(entry: Entry) -> None:
     """Add an exhibit made by a function."""
     if entry.id in _entries or "/" not in entry.id:
-        raise ValueError(f"an exhibit's id is PAPER/NAME and used once, unlike {entry.id!r}")
+        raise ValueError(f"an exhibit's id must be a unique PAPER/NAME, unlike {entry.id!r}")
     _entries[entry.id] = entry
 
 
 def entries() -> list[Entry]:
-    """All exhibits, paper by paper, in the order of their modules."""
+    """Return all exhibits, paper by paper, in the order of their modules."""
     for paper in PAPERS:
         path = getattr(importlib.import_module(paper.module), "__path__", ())
         for module in pkgutil.iter_modules(path, f"{paper.module}."):
@@ -90,10 +90,10 @@ def entries() -> list[Entry]:
 
 
 def select(ids: Sequence[str]) -> list[Entry]:
-    """Return the named exhibits, or the headline ones.
+    """Return the named exhibits; without names, the headline exhibits.
 
-    The name of a paper or mechanism selects all exhibits of the paper. The part after the slash is enough if only one
-    paper has it. Case does not matter.
+    The name of a paper or mechanism selects all exhibits of the paper. The part after the slash is enough if it is
+    unique. Case is ignored.
     """
     known = entries()
     if not ids:

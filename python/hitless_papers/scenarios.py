@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from hitless.checking import Fields
 
 Table: TypeAlias = Mapping[str, Any]
-"""A table of a scenario."""
+"""Table of a scenario."""
 
 
 def scenario(
@@ -18,7 +18,7 @@ def scenario(
     duration: str | None = None,
     **tables: Table | Iterable[Table] | None,
 ) -> Fields:
-    """Build a scenario. It ends with its last flow unless it has a ``duration``; empty ``tables`` are left out."""
+    """Build a scenario. Without ``duration`` it ends when all flows are done. Empty ``tables`` are left out."""
     made: dict[str, Any] = {
         "name": name,
         "topology": topology,
@@ -32,7 +32,7 @@ def scenario(
 def graph(
     hosts: Iterable[str], switches: Iterable[str], links: Iterable[tuple[str, str, float]], delay: str = "50 ns"
 ) -> Table:
-    """Build a topology of links, each with its two ends and its rate in Gbps."""
+    """Build a topology from links, each with its two ends and its rate in Gb/s."""
     made = [{"ends": [one, other], "rate": f"{gbps:g} Gbps", "delay": delay} for one, other, gbps in links]
     return {"kind": "graph", "hosts": list(hosts), "switches": list(switches), "links": made}
 

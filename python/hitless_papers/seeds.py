@@ -1,4 +1,4 @@
-"""An exhibit with several seeds: their number, and one row from the rows of all seeds."""
+"""Several seeds for an exhibit: their default number, and one row from the rows of all seeds."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -11,22 +11,22 @@ from hitless_papers.judge import Decided, Gain, Judge, Unjudged, agreement, deci
 from hitless_papers.model import Effort, Row, Seen, Share
 
 _SHORT_S = 30.0
-"""Maximum processor time of a seed for a quick run with several, so that `./run` takes a few minutes."""
+"""Maximum processor time of a seed for a quick run with several seeds, so that `./run` takes a few minutes."""
 _USUAL = {"quick": REPLICAS_MIN, "normal": REPLICAS_MIN, "full": 5}
 
 _Given = tuple[int | None, Row]
 
 
 def usual(name: str, effort: Effort) -> int:
-    """How many seeds an exhibit runs with where nobody says: one where a quick run would no longer be quick."""
+    """Return the default number of seeds of an exhibit: one if several would make a quick run too slow."""
     took = known().get((name, effort))
     return 1 if effort == "quick" and took is not None and took.cpu_s > _SHORT_S else _USUAL[effort]
 
 
 def over_seeds(found: Sequence[tuple[int | None, Sequence[Row]]], *, takes_one: bool) -> Iterator[Row]:
-    """Yield one row for the rows of all seeds with the same series, x and metric.
+    """Merge the rows of all seeds that have the same series, x and metric.
 
-    With ``takes_one`` one seed is enough for a verdict: the exhibit is arithmetic, or runs several seeds itself.
+    ``takes_one``: one seed is enough for a verdict, because the exhibit is arithmetic or runs several seeds itself.
     """
     by_key: dict[tuple[str, str, str, int], list[_Given]] = {}
     for seed, rows in found:
@@ -86,12 +86,12 @@ class _Number:
 
 
 def _number(rows: Sequence[Row], judge: Judge) -> _Number:
-    """The mean of the seeds' numbers; of ratios between schemes the geometric one."""
+    """Return the mean of the seeds' numbers, or the geometric mean of ratios between schemes."""
     values = [row.measured for row in rows if row.measured is not None]
     if not values:
         return _Number(None)
     if all_the_same(values):
-        # A run's own interval is of a count, which seeds may well leave as it is: of no event seen, say.
+        # A count has an interval even if the seeds do not change it, for example a count of 0 events.
         own = rows[0].interval if float(values[0]).is_integer() else None
         return _Number(values[0], own, own or Interval(values[0], values[0]), unmoved(values))
     if not all(map(math.isfinite, values)):
@@ -104,7 +104,7 @@ def _number(rows: Sequence[Row], judge: Judge) -> _Number:
 
 
 def _together(rows: Sequence[Row]) -> Collection[Share]:
-    """The shares of all seeds: of each scheme and each thing their sums."""
+    """Add up the shares of all seeds by scheme and kind of work."""
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for row in rows:
         for share in row.completed:

@@ -1,6 +1,6 @@
-"""Stated switch resources of mechanisms, for the papers' resource tables.
+"""Switch resources that a mechanism states, for the papers' resource tables.
 
-The figures of the switch are the budget of the preset "tofino-like"; docs/explanation/resources.md has their sources.
+The switch's resources are the budget of the preset "tofino-like"; docs/explanation/resources.md names the sources.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,44 +12,44 @@ from hitless.checking import Fields, scenario_resources
 STAGES = 12
 STATEFUL_ALUS = 4 * STAGES
 SRAM_BLOCKS = 80 * STAGES
-"""Those that tables may use as well, which a compiler's percentages are of."""
+"""SRAM blocks, shared by tables and registers; 100 % in a compiler's report."""
 BLOCK_BITS = 128 * 1024
 
 Register: TypeAlias = Mapping[str, Any]
 
-TABLES_TOO = "the compiler's figure is of tables, headers and the program around it too, ours of registers alone"
-"""Why most figures of a compiler have no verdict."""
+TABLES_TOO = "the compiler's figure includes tables, headers and the surrounding program, ours only registers"
+"""Reason why most figures of a compiler have no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Resources of one mechanism on one switch."""
+    """Resources of a mechanism on a switch."""
 
     takes: Mapping[str, int]
     """Amounts by name, with the unit in the name."""
     registers: tuple[Register, ...]
 
     def bits(self, wanted: Callable[[Register], bool] = lambda _: True) -> int:
-        """Bits of the state in those registers, as wide as it is."""
+        """Return the bits of state in the wanted registers, before rounding to register widths."""
         return sum(int(register["bits"]) for register in self.registers if wanted(register))
 
     def field_bits(self, array: str, field: str) -> int:
-        """Return the bits of one field in all cells of the arrays with this prefix."""
+        """Return the bits of one field in all cells of the arrays with this name prefix."""
         wanted = [register for register in self.registers if register["name"].startswith(array)]
         return sum(int(of["fields"].get(field, 0)) * int(of["cells"]) * int(of["arrays"]) for of in wanted)
 
 
 def statement(scenario: Fields, switch: str, mechanism: str) -> Statement:
-    """Return the resources of ``mechanism`` on ``switch`` in ``scenario``, without a run.
+    """Return the resources of ``mechanism`` on ``switch`` without a run.
 
-    Raises KeyError when it does not run there.
+    Raises `KeyError` if the switch does not run the mechanism.
     """
     for found in scenario_resources(scenario):
         if switch in found["switches"]:
             for stated in found["mechanisms"]:
                 if stated["mechanism"] == mechanism:
                     return Statement(stated["takes"], tuple(stated["registers"]))
-    raise KeyError(f"{switch} runs no {mechanism}")
+    raise KeyError(f"{switch} does not run {mechanism}")
 
 
 def width(bits: int) -> int:
@@ -58,5 +58,5 @@ def width(bits: int) -> int:
 
 
 def blocks(cells: int, bits: int) -> int:
-    """Return the blocks of one array: those of its cells, and one for two accesses at a time."""
+    """Return the SRAM blocks of an array: those of its cells, and one more for two accesses per cycle."""
     return -(-cells * width(bits) // BLOCK_BITS) + 1

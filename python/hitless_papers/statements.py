@@ -1,4 +1,4 @@
-"""Statements of a paper that are judged by their truth, and predicates on several numbers for them."""
+"""Rules for statements of a paper, and predicates on several numbers for them."""
 
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An ordering or a trend that the paper shows: ``holds`` is its truth here, ``statement`` its words.
+    """An ordering or trend in the paper; ``holds`` says whether the run shows it too.
 
-    A statement has one verdict in an exhibit, that of the first row that carries it (`counted_once`).
+    Only the first row of an exhibit with this statement has a verdict (`counted_once`).
     """
 
     holds: bool
@@ -31,28 +31,28 @@ class Shape:
         return self.statement
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Match when the statement holds, whatever the number beside it."""
+        """Match if the statement holds, whatever the row's number."""
         return Judgement("match" if self.holds else "differs")
 
 
 def resting_on(rows: Iterable["Row"], note: str = "", completed: Collection["Share"] = ()) -> Iterator["Row"]:
-    """The rows with what all of them hang on: ``note`` behind their own, and the share that was ``completed``."""
+    """Append ``note`` to the note of each row, and set missing shares to ``completed``."""
     for row in rows:
         yield replace(row, note="; ".join(filter(None, [row.note, note])), completed=completed or row.completed)
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Named):
-    """The judge of a statement about several rows, which is judged in the one of them that speaks most against it."""
+    """Judge of a statement about several rows; only the row that contradicts it most has a verdict."""
 
     group: Hashable
     """Identity of the statement's rows, the same with each seed."""
     against: Callable[[float], float]
-    """How much a number speaks against the statement."""
+    """Degree to which a number contradicts the statement."""
 
     @property
     def by_interval(self) -> bool:
-        """Whether the interval decides for the other judge."""
+        """Does the interval decide for the other judge?"""
         return self.of.by_interval
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
@@ -61,23 +61,23 @@ class OneOf(Named):
 
 
 def judged_once(rows: Iterable["Row"], judge: Judge, against: Callable[[float], float]) -> Iterator["Row"]:
-    """Judge one statement about several rows: in the row whose number has the largest ``against`` (`counted_once`)."""
+    """Judge a statement about several rows in the row with the maximum of ``against`` (`counted_once`)."""
     found = list(rows)
     group = tuple((row.series, row.x, row.metric) for row in found)
     return (replace(row, judge=OneOf(judge, group, against)) for row in found)
 
 
 def near_one(rows: Iterable["Row"], slack: float, statement: str) -> Iterator["Row"]:
-    """Judge the statement that all these quotients are about 1, in the row that is furthest from it."""
+    """Judge the statement that all these quotients are about 1, in the row furthest from 1."""
     said = (replace(row, paper=1.0, note="; ".join(filter(None, [row.note, f"text: {statement}"]))) for row in rows)
     return judged_once(said, Exact(slack), lambda quotient: abs(quotient - 1.0))
 
 
 def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:
-    """Yield the rows with each statement judged once, and only shown in other rows.
+    """Yield the rows such that each statement is judged in one row and only shown in others.
 
-    It is judged in its first row; a statement about several rows (`OneOf`) in the worst of them. Rows with too few
-    finished flows are ignored there, unless all have too few.
+    A statement is judged in its first row, and a statement about several rows (`OneOf`) in the worst of them. The worst
+    row must have enough finished flows, unless all rows have too few.
     """
     found = list(rows)
     worst = _worst(found)
@@ -85,7 +85,7 @@ def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:
     for row in found:
         group = _group(row)
         if group is not None and worst.get(group) is not row:
-            yield replace(row, judge=Unjudged("the statement is judged once, in the row that speaks most against it"))
+            yield replace(row, judge=Unjudged("the statement is judged once, in the row that contradicts it most"))
         elif row.judge.name == Shape.name and row.verdict != "unjudged" and row.judge.rule in seen:
             yield replace(row, judge=Unjudged(f"judged once, above: {row.judge.rule}"))
         else:
@@ -105,7 +105,7 @@ def _group(row: "Row") -> Hashable:
 
 
 def _worst(rows: Iterable["Row"]) -> dict[Hashable, "Row"]:
-    """By group, the row that speaks most against its statement."""
+    """Return for each group the row that contradicts its statement most."""
     worst: dict[Hashable, tuple[bool, float, Row]] = {}
     for row in rows:
         judge = _one_of(row)
@@ -117,11 +117,11 @@ def _worst(rows: Iterable["Row"]) -> dict[Hashable, "Row"]:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A statement that a number lies on one side of a bound, judged by the interval of the number.
+    """A statement that a number lies on one side of a bound, judged by the number's interval.
 
-    It fails if the whole interval is on the wrong side of ``fails_at``, even on the right side of the bound: a
-    difference can be significant and too small. It holds if the whole interval is on the right side of the bound and
-    the number on the right side of ``fails_at``. Otherwise there is no verdict.
+    It fails if the whole interval is on the wrong side of ``fails_at``, even if it is on the right side of the bound: a
+    difference can be significant but too small. It holds if the whole interval is on the right side of the bound and
+    the number is on the right side of ``fails_at``. Otherwise there is no verdict.
     """
 
     statement: str
@@ -129,7 +129,7 @@ class Bound:
     fails_at: float
     is_above: bool
     nothing: str = NOTHING_MEASURED
-    """Reason for no verdict without a number."""
+    """Reason given if there is no number."""
     name: ClassVar[str] = "shape"
     by_interval: ClassVar[bool] = True
 
@@ -139,11 +139,11 @@ class Bound:
         return self.statement
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Match when all of the interval is on the side that the statement says, and the number far enough."""
+        """Match if the whole interval is on the stated side of the bound, and the number far enough."""
         if measured is None or math.isnan(measured):
             return no_verdict(self.nothing)
         if interval is None:
-            return no_verdict("there is no interval")
+            return no_verdict("the number has no interval")
         low, high = interval.low, interval.high
         if high < self.fails_at if self.is_above else low > self.fails_at:
             return Judgement("differs")
@@ -153,30 +153,30 @@ class Bound:
 
 
 def above_one(statement: str, apart: float = 0.1, nothing: str = NOTHING_MEASURED) -> Bound:
-    """Is a ratio above 1 by a share of ``apart``? It fails where the interval leaves no room for that."""
+    """Judge whether a ratio exceeds 1 by ``apart``; it fails if the whole interval lies below 1 + ``apart``."""
     return Bound(statement, 1.0, 1.0 + apart, is_above=True, nothing=nothing)
 
 
 def at_most(limit: float, statement: str, nothing: str = NOTHING_MEASURED) -> Bound:
-    """Is a quantity at most ``limit``?"""
+    """Judge whether a quantity is at most ``limit``."""
     return Bound(statement, limit, limit, is_above=False, nothing=nothing)
 
 
 def at_least(limit: float, statement: str, nothing: str = NOTHING_MEASURED) -> Bound:
-    """Is a quantity above ``limit``?"""
+    """Judge whether a quantity is above ``limit``."""
     return Bound(statement, limit, limit, is_above=True, nothing=nothing)
 
 
 def rising(values: Sequence[float], slack: float = 0.0) -> bool:
-    """Is no value below the one before it by more than ``slack`` (a share of it)?"""
+    """Does each value reach the previous one, within a relative ``slack``?"""
     return all(after >= before - slack * abs(before) for before, after in pairwise(values))
 
 
 def falling(values: Sequence[float], slack: float = 0.0) -> bool:
-    """Is no value above the one before it by more than ``slack`` (a share of it)?"""
+    """Does no value exceed the previous one, within a relative ``slack``?"""
     return all(after <= before + slack * abs(before) for before, after in pairwise(values))
 
 
 def close(first: float, second: float, slack: float) -> bool:
-    """Is the first value within ``slack`` (a share) of the second?"""
+    """Is the first value within a relative ``slack`` of the second?"""
     return abs(first - second) <= slack * abs(second)

@@ -152,7 +152,7 @@ def test_a_percentile_of_few_values_is_their_largest_and_no_number(percent, coun
     assert (found.value is not None) is (ratio.value is not None) is enough
     assert found.interval is None
     assert (
-        enough or f"p{percent} of {count} values is no more than the last of them" in found.row("s", "x", "m").full_note
+        enough or f"p{percent} of {count} values is merely their extreme value" in found.row("s", "x", "m").full_note
     )
 
 

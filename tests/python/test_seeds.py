@@ -108,7 +108,7 @@ def test_an_event_that_no_seed_saw_is_judged_by_the_interval_of_its_count():
     unseen = [_row(Factor(), 0.0, 1e-9, Interval(0.0, 1.5e-9)) for _ in range(3)]
     row = _over(*unseen)
     assert (row.verdict, row.interval) == ("unjudged", Interval(0.0, 1.5e-9))
-    assert "no event was seen" in row.full_note
+    assert "no event occurred" in row.full_note
     assert _over(*[_row(Factor(), 0.5, 10.0, Interval(0.0, 20.0))] * 3).interval is None, "a number is no count"
 
 

@@ -1,4 +1,4 @@
-"""Experiments beyond the paper: other flows, several bursts at once, full neighbours, and alarms elsewhere."""
+"""Experiments beyond the paper: other flows, simultaneous bursts, full neighbours, and alarms at other switches."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ _ANY_TIME = "5 MB, any neighbour at any time"
 
 @dataclass(frozen=True)
 class Variant:
-    """One thing that is different from the paper's set-up; ``make`` has the scenario under a scheme."""
+    """One change to the paper's set-up; ``make`` builds the scenario for a scheme."""
 
     name: str
     make: Callable[[Mapping[str, Any]], Fields]
@@ -30,18 +30,18 @@ def _bursts(name: str, size_bytes: int = testbed.BURST_BYTES, stack_us: float = 
 
 
 def _any_time() -> Variant:
-    """New packets go to the neighbour with the shortest queue, also in the middle of a detour (section III-A2)."""
+    """Send new packets to the neighbour with the shortest queue, even during a detour (section III-A2)."""
     flows = [testbed.background(_LENGTH_MS), testbed.burst()]
     changed = {"mechanism": [{"kind": "rimm", "neighbour_change": "any-time"}]}
 
     def make(scheme: Mapping[str, Any]) -> Fields:
         return testbed.scenario("beyond", flows, {**scheme, **changed} if scheme else scheme, measure=measure())
 
-    return Variant(_ANY_TIME, make, "packets of a flow on two ways wait for each other, and go round meanwhile")
+    return Variant(_ANY_TIME, make, "packets of a flow on two paths wait for each other, and circulate meanwhile")
 
 
 def _two_ports() -> Variant:
-    """Build two pairs at once: VM1 and VM4 to VM7, VM2 and VM5 to VM8, on leaf S2-3 too."""
+    """Send a background and a burst to each of two hosts of leaf S2-3: VM1 and VM4 to VM7, VM2 and VM5 to VM8."""
     hosts = {**testbed.HOSTS, "VM8": "S2-3"}
     flows = [
         testbed.background(_LENGTH_MS),
@@ -53,15 +53,15 @@ def _two_ports() -> Variant:
 
     def make(scheme: Mapping[str, Any]) -> Fields:
         made = testbed.scenario("beyond", flows, scheme, measure=measure(groups), hosts=hosts)
-        # Both backgrounds have left slow start.
+        # Both backgrounds must leave slow start.
         first = made["link"][0]
         return {**made, "link": [first, {**first, "name": "VM2->S2-1"}]}
 
-    return Variant("two ports", make, "two backgrounds and two bursts, to VM7 and to another host of its leaf")
+    return Variant("two ports", make, "a background and a burst to VM7, and to another host of its leaf")
 
 
 def _datagrams() -> Variant:
-    """Build 6 Gbps, and 10 Gbps more for 2.9 ms: 2.2 MB too much for a queue of 1.92 MB."""
+    """Send 6 Gb/s of UDP, and another 10 Gb/s for 2.9 ms: 2.2 MB of excess for a queue of 1.92 MB."""
     rates = {"slow": {"kind": "udp", "rate": "6 Gbps"}, "fast": {"kind": "udp", "rate": "10 Gbps"}}
     flow = {"kind": "constant-rate", "destinations": ["VM7"]}
     flows = [
@@ -74,17 +74,17 @@ def _datagrams() -> Variant:
             "beyond", flows, scheme, transports=rates, duration="50 ms", measure=measure(), settles=False
         )
 
-    return Variant("UDP", make, "6 Gbps of UDP, and for 2.9 ms another 10 Gbps")
+    return Variant("UDP", make, "6 Gb/s of UDP, and another 10 Gb/s for 2.9 ms")
 
 
 _CROSSING = 12
-"""Pairs of hosts that fill the links from the spines to S2-3, six for each: by the sum of the hosts' numbers."""
+"""Pairs of hosts that fill the two links from the spines to S2-3: six pairs each, chosen by the sum of host numbers."""
 
 
 def _full_neighbours() -> Variant:
-    """Background and burst come from hosts of S2-3 itself, so that the queues of both spines have no part in them.
+    """Fill the queues of both spines with UDP; background and burst come from hosts of S2-3 and bypass the spines.
 
-    UDP to other hosts of S2-3 is 0.5 Gbps too much for each link to it: at 30 ms the queues there are beyond alpha.
+    The UDP exceeds each link to S2-3 by 0.5 Gb/s, so the queues there are above alpha at 30 ms.
     """
     senders = {f"X{number}": testbed.LEAVES[number % 2] for number in range(_CROSSING)}
     receivers = {f"Y{number}": "S2-3" for number in range(_CROSSING)}
@@ -106,7 +106,7 @@ def _full_neighbours() -> Variant:
         made = testbed.scenario("beyond", flows, scheme, measure=measure(), hosts=hosts, transports=rates)
         return {**made, "link": [{**made["link"][0], "name": "L1->S2-3"}]}
 
-    return Variant("full neighbours", make, "the queues of both spines to S2-3 are beyond alpha when the burst comes")
+    return Variant("full neighbours", make, "both spines' queues to S2-3 are above alpha when the burst starts")
 
 
 _VARIANTS = (
@@ -125,7 +125,7 @@ _VARIANTS = (
 
 @exhibit("rimm/beyond", title="RIMM beyond the paper: UDP, several bursts, full neighbours, other bursts and hosts")
 class Beyond(Replicated):
-    """Each variant differs in one thing from the events of section IV, under basic forwarding and under RIMM."""
+    """Basic forwarding and RIMM in variants that each change one thing in the events of section IV."""
 
     def points(self, context: Context) -> Iterable[Point]:
         count = context.length("events for each variant", full=20, quick=5)
@@ -145,16 +145,16 @@ class Beyond(Replicated):
 
 
 def _harm(x: str, basic: float, rimm: float) -> Row:
-    """Judge whether RIMM loses more than basic forwarding; without losses there is no ratio."""
+    """Judge whether RIMM loses more than basic forwarding; the ratio is undefined without losses."""
     metric = "packets lost, of basic forwarding's"
     if basic == 0 and rimm == 0:
-        return Row("RIMM", x, metric, "", None, judge=Unjudged("nothing was lost under either"))
-    judge = Shape(rimm <= 1.1 * basic, f"{x}: RIMM loses no more than basic forwarding, but for a tenth")
+        return Row("RIMM", x, metric, "", None, judge=Unjudged("neither scheme lost a packet"))
+    judge = Shape(rimm <= 1.1 * basic, f"{x}: RIMM loses at most 10 % more than basic forwarding")
     return Row("RIMM", x, metric, "", rimm / basic if basic else None, judge=judge)
 
 
 def _lost_to_hosts(event: Event) -> int:
-    """Packets of the background and of the burst that were lost."""
+    """Count the lost packets of the background and the burst."""
     own = event.flows.filter(event.flows["group"].str.starts_with("b"))
     return int(own["network_packets_lost"].sum()) - event.run.summary.drops.get("corrupted on a link", 0)
 
@@ -183,7 +183,7 @@ def _diffusion(events: Sequence[Event]) -> Iterator[Row]:
     x = "5 MB, at the neighbours"
     deepest = [max(event.peak_segments(port) for port in testbed.NEIGHBOUR_PORTS) for event in events]
     below = Shape(
-        max(deepest) < testbed.ALARM_SEGMENTS, "below alpha, so that no neighbour has a microburst of its own"
+        max(deepest) < testbed.ALARM_SEGMENTS, "below alpha, so the detour causes no microburst at a neighbour"
     )
     yield mean_of(deepest).row("RIMM", x, "deepest queue to S2-3", None, below, unit="segments")
     elsewhere = sum(event.counter("alarms") - event.counter("alarms", "S2-3") for event in events)

@@ -1,4 +1,4 @@
-"""What RIMM knows of queues: how far one grows past the alarm, and where a detour goes. Table 3 and figure 2."""
+"""RIMM's view of queues: their growth beyond the alarm, and the neighbour of a detour. Table 3 and figure 2."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,12 +14,12 @@ from hitless_papers.estimates import mean_of
 from hitless_papers.rimm import testbed
 from hitless_papers.rimm.events import TABLES, Event, OfEvents, measure
 
-_MESSAGES = "messages have a queue of their own at the neighbour, so that ingress knows after about 2 us"
+_MESSAGES = "messages have a separate queue at the neighbour, so they reach ingress after about 2 us"
 
 
 @exhibit("rimm/tab3", title="Depth of the queue that raises the alarm, against the threshold")
 class Table3(OfEvents):
-    """The deepest that egress saw the queue in each event. Section V, "Change of Queue Depth"."""
+    """Maximum depth of the queue in each event, as egress saw it. Section V, "Change of Queue Depth"."""
 
     schemes: ClassVar = {"RIMM": testbed.RIMM}
 
@@ -38,7 +38,7 @@ class Table3(OfEvents):
         over = [100 * (peak / testbed.ALARM_SEGMENTS - 1) for peak in peaks]
         yield mean_of(over).row("RIMM", x, "mean excess", 1.3, rule, unit="% of alpha", note=_MESSAGES)
         yield Row("RIMM", x, "largest excess", "% of alpha", max(over), 3.64, judge=rule, note=_MESSAGES)
-        note = "from the crossing until ingress knows: a round trip to a neighbour"
+        note = "from crossing the threshold to the message at ingress: a round trip to a neighbour"
         slowest = [value for event in events if (value := event.histogram_max("message round trip, ns")) is not None]
         yield Row("RIMM", x, "longest response", "us", max(slowest) / 1e3 if slowest else None, note=note)
 
@@ -50,7 +50,7 @@ class Table3(OfEvents):
 
 
 def _peak(event: Event) -> float | None:
-    """The deepest above the threshold that egress saw; None: it never was."""
+    """Return the maximum depth above the threshold that egress saw; None if the queue stayed below it."""
     deepest = event.histogram_max("peak depth above the threshold, segments")
     return None if deepest is None else float(deepest)
 
@@ -70,11 +70,11 @@ _SERIES = (*TABLES, "series")
 
 @exhibit("rimm/qdm", title="The detour follows the least-loaded neighbour, and ends when a burst is congestion")
 class QueueDepthMonitor(Replicated):
-    """Figure 2 and section V. Two flows at a constant rate overload VM7: for half a millisecond, or for 6 ms.
+    """Figure 2 and section V: two flows with a constant rate overload VM7 for 0.5 ms or 6 ms.
 
     With neighbour_change = "any-time", as in section III-A2, each new packet gets the neighbour with the shortest
-    queue. The launcher ends a detour after 1 ms. It runs without the sequencer here, which would hold packets back:
-    alarms would be short, and the congestion in the neighbours' queues.
+    queue. The launcher ends a detour after 1 ms. It runs without the sequencer, which would delay packets: alarms would
+    be short, and the congestion would move to the neighbours' queues.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -87,7 +87,7 @@ class QueueDepthMonitor(Replicated):
         found = [_Choices(run) for run in self.each(runs, "burst")]
         changes = sum(choices.count for choices in found)
         share = 100 * sum(choices.right for choices in found) / changes if changes else None
-        note = f"{changes:,} changes of the neighbour; queues looked at every {_SAMPLE_US} us"
+        note = f"{changes:,} changes of the neighbour; queues sampled every {_SAMPLE_US} us"
         metric = "changes to the neighbour with the shorter queue"
         yield Row("RIMM", x, metric, "%", share, 100.0, judge=Exact(), note=note)
         used = {port for choices in found for port in choices.ports}
@@ -127,11 +127,11 @@ class QueueDepthMonitor(Replicated):
 
 _UDP: Mapping[str, Any] = {"kind": "udp", "rate": "8.5 Gbps"}
 _FILLS_MS = testbed.ALARM_SEGMENTS * testbed.SEGMENT_BYTES * 8 / 7e9 * 1e3
-"""Until the alarm: two flows of 8.5 Gbps are 7 Gbps too much."""
+"""Time until the alarm: two flows of 8.5 Gb/s exceed the link by 7 Gb/s."""
 
 
 def _overload(beyond_ms: float, scheme: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Two flows of UDP to VM7, until so long after the alarm."""
+    """Send two flows of UDP to VM7, which stop ``beyond_ms`` after the alarm."""
     stop = f"{round((_FILLS_MS + beyond_ms) * 1e3)} us"
     pair = {"name": "overload", "kind": "constant-rate", "transport": "udp", "sources": ["VM1", "VM4"],
             "destinations": ["VM7", "VM7"], "stop": stop}  # fmt: skip
@@ -142,14 +142,14 @@ def _overload(beyond_ms: float, scheme: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _Choices:
-    """To which neighbours new packets were detoured: each change, and whether it was for the shorter queue."""
+    """Changes of the neighbour for new packets, and how many of them chose the shorter queue."""
 
     def __init__(self, run: Run) -> None:
         series = run.table("series").filter((pl.col("quantity") == "detouring port") & (pl.col("switch") == "S2-3"))
         self.ports: Sequence[int] = series["value"].to_list()
         depths = [_depths(run, port) for port in testbed.NEIGHBOUR_PORTS]
         times = depths[0][0]
-        # As they were told: from the sample before the choice.
+        # The switch knew the depth of the sample before the choice.
         places = np.searchsorted(times, series["time_ps"].to_numpy(), side="right") - 2
         chosen = series["value"].to_numpy().astype(int) - _FIRST_NEIGHBOUR
         by_port = np.stack([depth for _, depth in depths])[:, np.maximum(places, 0)]
@@ -168,7 +168,7 @@ def _depths(run: Run, port: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, 
 
 
 def _alarm_to_end_ms(run: Run) -> float | None:
-    """From the first alarm to the last choice of a neighbour before the alarm is cleared."""
+    """Return the time from the first alarm to the last choice of a neighbour before the alarm clears."""
     series = run.table("series").filter(pl.col("switch") == "S2-3")
     alarms = series.filter((pl.col("quantity") == "alarm") & (pl.col("value") == 1))["time_ps"]
     choices = series.filter(pl.col("quantity") == "detouring port")["time_ps"]

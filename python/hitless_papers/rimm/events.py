@@ -1,4 +1,4 @@
-"""Microburst events: one run each, and what happened in it."""
+"""Microburst events, one per run, and their measurements."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ _PROGRESS_MS = 1
 
 
 class Event:
-    """One burst, and the background that it meets."""
+    """One burst that meets the background."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -41,12 +41,12 @@ class Event:
 
     @property
     def lost(self) -> int:
-        """Packets that the network lost, but for those corrupted to end the slow start of the background."""
+        """Packets lost in the network, except those corrupted to end the slow start of the background."""
         return int(self.flows["network_packets_lost"].sum()) - self.run.summary.drops.get("corrupted on a link", 0)
 
     @property
     def retransmitted(self) -> int:
-        """Packets that the senders of all flows sent again, from `SETTLED_MS` on."""
+        """Packets that all senders retransmitted after `SETTLED_MS`."""
         progress = self.run.table("flow_progress").filter(pl.col("time_ps") <= testbed.SETTLED_MS * 10**9)
         before = progress.group_by("flow").agg(pl.col("packets_retransmitted").max())["packets_retransmitted"].sum()
         return int(self.flows["packets_retransmitted"].sum()) - int(before)
@@ -56,36 +56,36 @@ class Event:
         return int(self.flows["network_packets_reordered"].sum())
 
     def completion_ms(self, group: str) -> float | None:
-        """Time from the start of the flow to the delivery of its last byte; None: it did not complete."""
+        """Return the time from the flow's start to the delivery of its last byte; None if it did not complete."""
         done = self.run.completed_messages().filter(pl.col("group") == group)
         if len(done) == 0:
             return None
         return float((done["delivered_ps"] - done["started_ps"]).max()) / 1e9  # type: ignore[arg-type]
 
     def jitter_us(self, group: str) -> float:
-        """Mean change of the time on the way from one packet of data to the next (RFC 3550, section 6.4.1)."""
+        """Return the mean change of transit time between successive data packets (RFC 3550, section 6.4.1)."""
         own = self.flows.filter(pl.col("group") == group)
         return float(own["network_jitter_ps"].mean() or 0.0) / 1e6  # type: ignore[arg-type]
 
     def peak_segments(self, port: str = testbed.HOT_PORT) -> float:
-        """The deepest that the queue of a port was when looked at, in segments."""
+        """Return the maximum sampled depth of a port's queue, in segments."""
         samples = self.run.table("queues").filter(pl.col("port") == port)
         return float(samples["value_bytes"].max() or 0) / testbed.SEGMENT_BYTES  # type: ignore[arg-type]
 
     def counter(self, name: str, switch: str | None = None) -> int:
-        """Return a counter of the mechanism; ports where it never acted have no counters."""
+        """Return a counter of the mechanism; 0 if it never acted there."""
         return self.run.counter(name, switch, default=0)
 
     def histogram_max(self, quantity: str) -> int | None:
-        """The largest value of a histogram of any switch; None: it is empty."""
+        """Return the maximum of a histogram over all switches; None if it is empty."""
         found = self.run.table("histograms").filter(pl.col("quantity") == quantity)
         return None if found.is_empty() else int(found["value"].max())  # type: ignore[arg-type]
 
 
 class OfEvents(Replicated):
-    """An exhibit of events, each in a separate run, the same for all schemes.
+    """An exhibit of events, each in a separate run.
 
-    Events with one number share a seed, so all schemes meet the same event.
+    Events with the same number share a seed, so all schemes meet the same events.
     """
 
     schemes: ClassVar[Mapping[str, Mapping[str, Any]]]
@@ -122,7 +122,7 @@ def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any
 
 
 def completions_ms(events: Sequence[Event], group: str) -> list[float]:
-    """Return the completion times of the group's flow in the events where it completed."""
+    """Return the completion times of the group's flow, without events in which it did not complete."""
     return [time for event in events if (time := event.completion_ms(group)) is not None]
 
 
@@ -137,7 +137,7 @@ def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimat
 def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:
     """Return the ratio of two means over the same events in the same order, with a bootstrap interval.
 
-    None if all values of the second are zero. Events have different seeds.
+    None if all values of ``below`` are zero. Each event must have a different seed.
     """
     pairs = np.column_stack([np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)])
     if not pairs[:, 1].any():

@@ -1,4 +1,4 @@
-"""20 microbursts, one after the other: losses, retransmissions and delays. Table 1, figures 7 and 8, section V."""
+"""Losses, retransmissions and delays in 20 separate microbursts. Table 1, figures 7 and 8, section V."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
@@ -44,7 +44,7 @@ class Loss(OfEvents):
 
 
 def _depths(runs: Runs) -> Plot:
-    """How the queue of S2-3 fills in the first event."""
+    """Plot the queue of S2-3 during the first event."""
     series = []
     for scheme in _OF_TWO:
         table = runs[f"{scheme} 0"].table("queues")
@@ -52,7 +52,7 @@ def _depths(runs: Runs) -> Plot:
         own = own.filter(own["time_ps"].is_between(testbed.BURST_MS * 10**9, (testbed.BURST_MS + 12) * 10**9))
         x, y = (own["time_ps"] / 1e9).to_list(), (own["value_bytes"] / testbed.SEGMENT_BYTES).to_list()
         series.append(Series(scheme, x, y))
-    caption = f"{testbed.QUEUE_SEGMENTS:,} segments is all it holds; RIMM detours from {testbed.ALARM_SEGMENTS:,} on"
+    caption = f"capacity: {testbed.QUEUE_SEGMENTS:,} segments; RIMM detours above {testbed.ALARM_SEGMENTS:,}"
     return Plot("The queue to VM7 in an event", "time (ms)", "segments", series, caption=caption)
 
 
@@ -64,7 +64,7 @@ def _older(scheme: str) -> str:
 
 
 def _beside_older(schemes: Mapping[str, Mapping[str, Any]], names: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the schemes, and these names again with older hosts."""
+    """Return the schemes, and additionally the named ones with older hosts."""
     return {**schemes, **{_older(name): {**schemes[name], "transport": testbed.NO_UNDO} for name in names}}
 
 
@@ -72,14 +72,14 @@ def _beside_older(schemes: Mapping[str, Mapping[str, Any]], names: Iterable[str]
 class Table1(OfEvents):
     """Section IV-B: retransmissions of the background and of the burst together.
 
-    How often hosts take reordering for loss is up to their TCP, which the paper does not name: the first two schemes
-    are measured with an older one too.
+    The hosts' TCP determines how often they mistake reordering for loss, and the paper does not name it. So the first
+    two schemes also run with an older TCP.
     """
 
     _PAPER: ClassVar[Mapping[str, tuple[Range, Judge, str]]] = {
         "basic forwarding": (Range(30.0, 150.0), Unjudged(testbed.CALIBRATED), ""),
-        "detour-based forwarding": (Range(low=1_000.0), Factor(), "RACK and Eifel undo what reordering starts"),
-        "RIMM": (Range(1.0, 3.0), Factor(better="lower"), "the paper's come from flowlet gaps that end too early"),
+        "detour-based forwarding": (Range(low=1_000.0), Factor(), "RACK and Eifel undo reactions to reordering"),
+        "RIMM": (Range(1.0, 3.0), Factor(better="lower"), "the paper explains its own by flowlet gaps that end early"),
     }
 
     schemes = _beside_older(testbed.SCHEMES, _WITH_OLDER)
@@ -101,8 +101,8 @@ class Table1(OfEvents):
 
     @staticmethod
     def _ratios(counts: Mapping[str, list[int]], x: str) -> Iterator[Row]:
-        """The paper's ranges over each other: more than 1,000, and 1 to 3, over 30 to 150."""
-        note = f"basic forwarding's are calibrated; {testbed.HOSTS_NOTE}"
+        """Yield ratios to basic forwarding. The paper's are over 1,000, and 1 to 3, divided by 30 to 150."""
+        note = f"basic forwarding's retransmissions are calibrated; {testbed.HOSTS_NOTE}"
         for scheme, paper, judge in (
             ("detour-based forwarding", Range(low=1_000 / 150), Gain()),
             ("RIMM", Range(1 / 150, 3 / 30), Gain(better="lower")),
@@ -111,7 +111,7 @@ class Table1(OfEvents):
             yield ratio.row(scheme, x, _OF_BASIC, paper, judge, note=note)
 
     def _with_older_hosts(self, runs: Runs, x: str) -> Iterator[Row]:
-        note = "no RACK, and a retransmission that was not needed is not undone"
+        note = "no RACK, and spurious retransmissions are not undone"
         counts = []
         for scheme in map(_older, _WITH_OLDER):
             counts.append([event.retransmitted for event in self.events(runs, scheme)])
@@ -122,14 +122,14 @@ class Table1(OfEvents):
 
 
 _OF_BASIC = "retransmissions, of basic forwarding's"
-_OTHER_HOSTS = Unjudged("the paper has one kind of host")
+_OTHER_HOSTS = Unjudged("the paper has a single kind of host")
 
 
 @exhibit("rimm/fig7", title="Flow completion times of the burst and of the background", headline=True)
 class Figure7(OfEvents):
-    """Section IV-C. The paper's times contain delays of virtual machines, in both parts of a ratio.
+    """Section IV-C. The paper's times contain delays of virtual machines, under both schemes.
 
-    The same with hosts without RACK and tail loss probes follows: only they run into timeouts.
+    The exhibit repeats the ratio with hosts without RACK and tail loss probes, because only they run into timeouts.
     """
 
     _PAPER_MS: ClassVar[Mapping[str, float]] = {"basic forwarding": 423.05, "RIMM": 290.07}
@@ -161,13 +161,13 @@ class Figure7(OfEvents):
         ratio = ratio_of_means(*zip(*times, strict=True)) if times else Estimate(None)
         paper: float | None = None
         judge: Judge = _OTHER_HOSTS
-        note = f"a loss costs a round trip where a probe finds it, and else a timeout; {testbed.HOSTS_NOTE}"
+        note = f"a loss costs a round trip if a probe finds it, and otherwise a timeout; {testbed.HOSTS_NOTE}"
         if schemes[0] not in _OF_TWO:
             note = "no RACK, no tail loss probes"
         elif group == "burst":
             paper, judge = 423.05 / 290.07, Gain(better="higher")
         else:
-            judge = above_one("the background completes sooner with RIMM, too", apart=0.01)
+            judge = above_one("the background also completes sooner with RIMM", apart=0.01)
         done = [completed(events, group, scheme) for scheme, events in zip(schemes, found, strict=True)]
         metric = "FCT of basic forwarding over that of RIMM"
         return ratio.row(schemes[1], f"{group}, {self.x}", metric, paper, judge, note=note, completed=done)
@@ -178,18 +178,18 @@ class Figure7(OfEvents):
 
 
 _LEAST_MS = testbed.BURST_BYTES / 1_448 * 1_538 * 8 / 10e9 * 1e3
-"""5 MB at 10 Gbps."""
+"""Transmission time of 5 MB at 10 Gb/s."""
 
 
 def _timeouts(events: list[Event], group: str) -> str:
-    """In how many events the flow waited for its timer, as text."""
+    """Format the number of events in which the flow ran into a timeout."""
     late = sum(event.of(group, "timeouts") > 0 for event in events)
     return f"timeouts in {late} of {len(events)} events"
 
 
 @exhibit("rimm/fig8", title="Jitter of the burst and of the background")
 class Figure8(OfEvents):
-    """The paper does not define jitter; here it is the mean change of the time on the way (RFC 3550, section 6.4.1)."""
+    """The paper does not define jitter; here it is the mean change of transit time (RFC 3550, section 6.4.1)."""
 
     _PAPER_MS: ClassVar[Mapping[str, float]] = {"basic forwarding": 7.89, "RIMM": 2.15}
 
@@ -221,9 +221,9 @@ class Figure8(OfEvents):
             yield Plot(f"Jitter of the {group}", "jitter (us)", "share of events", series)
 
 
-@exhibit("rimm/exact", title="Release when S_a = S_f, beside release after a flowlet gap")
+@exhibit("rimm/exact", title="Release when S_a = S_f, compared with release after a flowlet gap")
 class ExactRelease(OfEvents):
-    """One register for each number, the earlier stage for S_f: a new packet reads it, and then takes S_a."""
+    """S_f and S_a have a register each, S_f in the earlier stage: a new packet reads S_f before it takes S_a."""
 
     schemes: ClassVar = {"RIMM": testbed.RIMM, "exact release": testbed.EXACT}
 
@@ -247,7 +247,7 @@ class ExactRelease(OfEvents):
             early = sum(
                 event.counter("packets released early") + event.counter("packets released late") for event in events
             )
-            none = Shape(early == 0, f"{scheme} releases all numbered packets in their order")
+            none = Shape(early == 0, f"{scheme} releases all numbered packets in order")
             yield Row(scheme, x, "packets released out of order", "", early, judge=nothing or none)
             passed = sum(event.counter("new packets past detoured ones") for event in events)
             yield Row(scheme, x, "new packets past detoured ones", "", passed)

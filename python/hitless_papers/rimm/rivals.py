@@ -10,14 +10,14 @@ from hitless_papers.rimm import testbed
 from hitless_papers.rimm.events import Event, OfEvents, mean_completion
 
 _NOTES = {
-    "DIBS": "ingress reads the depths of all ports exactly, on hardware that shows them there",
-    "ECN, DCTCP": "hosts with DCTCP, marks from 65 packets on; all other schemes leave hosts as they are",
+    "DIBS": "needs hardware that shows the exact depths of all ports to ingress",
+    "ECN, DCTCP": "hosts with DCTCP, marking threshold of 65 packets; no other scheme changes the hosts",
 }
 
 
 @exhibit("rimm/rivals", title="The same microbursts under six strategies")
 class Rivals(OfEvents):
-    """Losses, retransmissions, completion times and queues. The paper compares with the first two only."""
+    """Losses, retransmissions, completion times and queues. The paper compares only the first two schemes with RIMM."""
 
     schemes: ClassVar = {
         **testbed.SCHEMES,
@@ -44,9 +44,9 @@ class Rivals(OfEvents):
             events = self.events(runs, scheme)
             lost, again = (sum(values) / len(events) for values in _lost_and_again(events))
             series.append(Series(scheme, [max(lost, 0.1)], [max(again, 0.1)], style="points"))
-        caption = "means over the events; 0.1 stands for none"
+        caption = "means over the events; 0 is drawn at 0.1"
         yield Plot(
-            "What is lost and what is sent again", "packets lost per event", "retransmissions per event", series,
+            "Losses and retransmissions", "packets lost per event", "retransmissions per event", series,
             x_scale="log", y_scale="log", caption=caption,
         )  # fmt: skip
 
