@@ -169,7 +169,7 @@ class Campaign:
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """Points of all exhibits, in the order in which they start."""
+        """Points of all exhibits, in the order of their start."""
         return self._batch.tasks
 
     @property

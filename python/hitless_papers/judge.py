@@ -8,10 +8,10 @@ around the paper's value or range, and `Near` compares the measurement's interva
 - ``beyond``: the whole interval lies outside the band, on the side that the paper claims as better. Only rows of the
   paper's scheme name such a side, so a rival is never credited with being better;
 - ``differs``: the whole interval lies outside the band;
-- ``unjudged``: the paper has no number, or the runs cannot tell; the verdict gives the reason. The runs cannot tell if
-  the number lies outside the band and its interval overlaps it: a wide interval is not evidence for the paper.
+- ``unjudged``: the paper does not give the number, or the runs cannot tell; the verdict has the reason. The runs cannot
+  tell if the number lies outside the band and its interval overlaps it: a wide interval is not evidence for the paper.
 
-A verdict needs several seeds (`decided`), because the number of one seed can be an accident.
+A verdict needs several seeds (`decided`), because a single seed can be an accident.
 
 Rules for statements, and predicates on several numbers for them, are in `hitless_papers.statements`.
 """
@@ -152,14 +152,14 @@ class Unjudged:
 class Near(ABC):
     """A rule that allows a band around the paper's value or range. Only this class compares a measurement with a band.
 
-    ``better`` is the direction that the paper claims as good, for rows of its own scheme.
+    ``better`` is the direction that the paper claims as good, for rows of the paper's scheme.
     """
 
     better: Direction | None
     by_interval: ClassVar[bool] = True
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Judge by the band: a number outside it has no verdict if its interval overlaps the band."""
+        """Judge by the band: a number outside it remains unjudged if its interval overlaps the band."""
         if measured is None or math.isnan(measured):
             return no_verdict(NOTHING_MEASURED)
         if paper is None:

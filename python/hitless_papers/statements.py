@@ -121,7 +121,7 @@ class Bound:
 
     It fails if the whole interval is on the wrong side of ``fails_at``, even if it is on the right side of the bound: a
     difference can be significant but too small. It holds if the whole interval is on the right side of the bound and
-    the number is on the right side of ``fails_at``. Otherwise there is no verdict.
+    the number is on the right side of ``fails_at``. Otherwise the row remains unjudged.
     """
 
     statement: str

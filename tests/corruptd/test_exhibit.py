@@ -26,6 +26,6 @@ def test_rows_say_what_the_daemons_talked_over(monkeypatch, is_there):
     monkeypatch.setattr(corruptd, "LOSSES", (5e-3,))
     rows = list(corruptd.Corruptd().rows(Runs({}), Context(effort="quick")))
     notes = [row.note for row in rows if "polls from" in row.metric]
-    expected = "over a redis-server of its own" if is_there else "there is no redis-server here"
+    expected = "over a separate redis-server" if is_there else "redis-server is not installed"
     assert notes
     assert all(expected in note for note in notes)

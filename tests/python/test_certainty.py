@@ -151,9 +151,7 @@ def test_a_percentile_of_few_values_is_their_largest_and_no_number(percent, coun
     assert enough_for(percent, count) is enough
     assert (found.value is not None) is (ratio.value is not None) is enough
     assert found.interval is None
-    assert (
-        enough or f"p{percent} of {count} values is merely their extreme value" in found.row("s", "x", "m").full_note
-    )
+    assert enough or f"p{percent} of {count} values is merely their extreme value" in found.row("s", "x", "m").full_note
 
 
 def test_a_mean_of_seeds_says_why_it_has_no_interval():

@@ -50,7 +50,7 @@ RULES = [
     (Gain(), [1.41, 1.35, 1.18], "within", "within 2x with 2 of 3 seeds"),
     (Exact(), [9.55, 9.7, 9.85], "unjudged", "only a part of the interval"),
     (Factor(), [30.0, 31.0, 29.5], "differs", ""),
-    (Factor(), [1.0, 90.0, 300.0], "unjudged", "the interval is wider than what the rule allows"),
+    (Factor(), [1.0, 90.0, 300.0], "unjudged", "the interval is wider than the rule's range"),
     # a number that is the same for all seeds is judged as it is
     (Exact(), [10.0, 10.0, 10.0], "match", ""),
     (Exact(), [10.5, 10.5, 10.5], "differs", "seeds change nothing here"),

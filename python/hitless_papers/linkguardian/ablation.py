@@ -1,12 +1,12 @@
-"""What each mechanism of LinkGuardian contributes (paper, section 4.5, table 2).
+"""Contribution of each mechanism of LinkGuardian (paper, section 4.5, table 2).
 
-24,387 B flows over DCTCP at 100G. The hosts' stack is calibrated on the column "No Loss", which therefore shows the
-quality of the calibration and nothing else. In columns without tail handling the loss rate alone decides whether the
-99.9th percentile is a timeout: the last packet of a flow is lost with this probability. The standard deviations of the
-paper's table suggest less than 1e-3; the rows "loss 8e-4" show the effect.
+24,387 B flows over DCTCP at 100G. The hosts' stack is calibrated on the column "No Loss", so this column only shows the
+quality of the calibration. In columns without tail handling the loss rate alone decides whether the 99.9th percentile
+is a timeout, because the last packet of a flow is lost with this probability. The standard deviations of the paper's
+table suggest a rate below 1e-3; the rows "loss 8e-4" show the effect.
 
-With the testbed's hosts most flows take 61 us, and one in six waits for its receiver to close. Hosts where all flows
-wait, around 100 us, fit the column "No Loss" better: the rows "one mode" have such hosts.
+With the testbed's hosts most flows take 61 us, and one in six waits until its receiver closes. If all flows wait and
+take about 100 us, the column "No Loss" fits better: the rows "one mode" have such hosts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,24 +58,23 @@ _ONE_MODE = {name: COLUMNS[name] for name in ("No Loss", "ReTx+Tail", "ReTx+Tail
 _PRICE = "FCT over ReTx+Tail+Order's"
 _RDMA_COLUMNS = ("ReTx", "ReTx+Order")
 _PAPER_RDMA_GAIN = 3.75
-"""What ReTx+Order improves over ReTx with RDMA at 99.9 % (section 4.5)."""
+"""Gain of ReTx+Order over ReTx with RDMA at 99.9 % (section 4.5)."""
 _EXACT = "Loss, exact timers"
 _APART = 0.1
-"""Columns of the paper's table nearer to each other than a tenth are not held to be ordered. The number is ours: the
-paper gives no intervals, and its columns with and without order differ by less than that at 99 %, where it calls the
-gain marginal."""
+"""Minimum difference between columns of the paper's table for a judged order. The number is ours: the paper gives no
+intervals, and at 99 %, where it calls the gain marginal, its columns with and without order differ by less."""
 _TIMER_US = 1_000.0
 _RESAMPLES = 200
 _TICKS = (
-    "Linux adds two ticks of 1 ms to RACK's timer and to probes, so that RACK-TLP cannot help flows this short; the "
-    "paper leaves open why"
+    "Linux adds two ticks of 1 ms to RACK's timer and to probes, so RACK-TLP cannot help such short flows; the paper "
+    "does not explain this"
 )
 _EDGE = (
-    f"the last packet is lost as often as 1 in {1 / testbed.MEASURED_LOSS:.0f}, which is more than 1 in 1,000; "
-    "the rows of a loss of 8e-4 are below that"
+    f"the last packet is lost in 1 flow of {1 / testbed.MEASURED_LOSS:.0f}, more often than 1 in 1,000; the rows with "
+    "loss 8e-4 are below this edge"
 )
 _CALIBRATED = Unjudged("calibrated on this number")
-_OTHER_HOSTS = Unjudged("an experiment: judged above, with the hosts of all other exhibits")
+_OTHER_HOSTS = Unjudged("an experiment; the rows above, with the hosts of all other exhibits, are judged")
 
 
 def web_search(
@@ -87,7 +86,7 @@ def web_search(
     *,
     kernel: Mapping[str, int] = testbed.KERNEL,
 ) -> Fields:
-    """So many flows of 24,387 B, by default over DCTCP, at 100G."""
+    """Build ``trials`` flows of 24,387 B at 100G, by default over DCTCP."""
     return testbed.scenario(
         100,
         name="web-search",
@@ -107,7 +106,7 @@ def percent(share: float) -> str:
 
 @exhibit("lg/tab2", title="Top 1 % FCT of 24,387 B flows by LinkGuardian's mechanisms")
 class Table2(Exhibit):
-    """The columns of the table; those without tail handling at a loss of 8e-4; "Loss" with timers that never wait."""
+    """The columns of the table; additionally two columns at a loss of 8e-4, and "Loss" with exact timers."""
 
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=300_000, quick=100_000)
@@ -151,7 +150,7 @@ class Table2(Exhibit):
             yield percentile_of(completion_us(runs[name]), 99.9).row(name, "99.9%", "FCT", unit="us", note=note)
 
     def _rdma(self, runs: Runs) -> Iterator[Row]:
-        """The sentence about RDMA: what keeping order is worth where the tail is left to the card."""
+        """Judge the sentence about RDMA: the gain of keeping order if only the card handles the tail."""
         for loss in (testbed.MEASURED_LOSS, _RARER_LOSS):
             keys = {name: _rdma_key(name, loss) for name in _RDMA_COLUMNS}
             slow, fast = (completion_us(runs[key]) for key in keys.values())
@@ -197,7 +196,7 @@ def _waiting(name: str, sample: Sequence[float]) -> Row:
 def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
     """Judge the order of columns that differ in the paper's table, if the trials can tell."""
     paper, names = _PAPER_US[share], list(COLUMNS)
-    # Each pair with the column that is slower in the paper first.
+    # In each pair, the column that is slower in the paper comes first.
     pairs = [(a, b) if paper[a] > paper[b] else (b, a) for a, b in combinations(range(len(paper)), 2)]
     apart = [(a, b) for a, b in pairs if paper[a] > (1 + _APART) * paper[b]]
     said: dict[str, list[str]] = {"match": [], "unjudged": [], "differs": []}
@@ -206,7 +205,7 @@ def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
         said[verdict].append(f"{names[a]} and {names[b]}")
     words = {"unjudged": "not told apart", "differs": "not in that order"}
     notes = [f"{words[verdict]}: {', '.join(said[verdict])}" for verdict in words if said[verdict]]
-    rule = f"at {x}, columns that differ by more than a tenth in the paper are in its order"
+    rule = f"at {x}, columns that differ by more than 10 % in the paper are in the paper's order"
     is_open = said["unjudged"] and not said["differs"]
     judge = Unjudged("some pairs are not told apart") if is_open else Shape(not said["differs"], rule)
     metric, held = "pairs of columns in the paper's order", float(len(said["match"]))
@@ -218,7 +217,7 @@ def _one_mode_key(name: str) -> str:
 
 
 def _in_one_mode(times: Mapping[str, Sequence[float]]) -> Iterator[Row]:
-    """The body and the tail of each column, and what order is worth."""
+    """Yield median and tail of each column, and the gain of keeping the order."""
     for name, sample in times.items():
         for share in (50.0, 99.0, 99.9, 99.99):
             found = percentile_of(sample, share)
@@ -229,7 +228,7 @@ def _in_one_mode(times: Mapping[str, Sequence[float]]) -> Iterator[Row]:
 
 
 def _price_of_disorder(share: float, times: Mapping[str, Sequence[float]]) -> Row:
-    """Return LG_NB over LG: the gain of keeping the order."""
+    """Return the ratio of LG_NB to LG: the gain of keeping the order."""
     slow, fast = times["ReTx+Tail"], times["ReTx+Tail+Order"]
     judge: Judge = Gain() if is_bounded(slow, fast, percent=share) else Unjudged(UNBOUNDED)
     over, paper = ratio_of(slow, fast, share, _RESAMPLES), PAPER_NON_BLOCKING_OVER_LG[share]

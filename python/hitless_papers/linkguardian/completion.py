@@ -1,17 +1,16 @@
 """Completion times of flows under a loss of 1e-3 at 100G (paper, section 4.3, figures 10, 11 and 12).
 
-Each flow has its own connection, which is open when the flow begins and knows a round-trip time of 30 us (section 4)
-from its handshake; without it BBR would pace its window over a millisecond. RDMA sends all flows of figure 10 over one
-connection.
+Each flow has a separate connection, which is already open and knows an RTT of 30 us (section 4) from its handshake;
+otherwise BBR would pace its window over a millisecond. RDMA sends all flows of figure 10 over one connection.
 
 - Figure 10: flows of 143 B, one packet, as in the authors' scripts. The segment leaves before the program closes, so it
-  carries no FIN. The share of flows that meet a loss is the loss rate itself: at "about 1e-3" the 99.9th percentile is
-  on the edge between flows with and without a loss. The runs use 1.16e-3, which the authors measured.
-- Figure 11: flows of 24,387 B, the commonest size of DCTCP's web search workload: 17 packets of TCP, 24 of RDMA with an
-  MTU of 1024 bytes. RDMA goes back to the hole (ConnectX-5). "RDMA, selective repeat" goes beyond the paper, which
-  leaves it to later work (section 5).
-- Figure 12: flows of 2 MB, the largest size of the Alibaba storage workload: 1,382 packets, and about one flow in five
-  loses none. The paper does not say how many trials it made; 3,688 bound a 99.9th percentile from above.
+  carries no FIN. The share of flows with a loss equals the loss rate: at "about 1e-3" the 99.9th percentile is on the
+  edge between flows with and without a loss. The runs use 1.16e-3, which the authors measured.
+- Figure 11: flows of 24,387 B, the most frequent size of DCTCP's web search workload: 17 packets of TCP, 24 of RDMA
+  with an MTU of 1024 bytes. RDMA uses go-back-N (ConnectX-5). "RDMA, selective repeat" goes beyond the paper, which
+  leaves it to future work (section 5).
+- Figure 12: flows of 2 MB, the maximum size of the Alibaba storage workload: 1,382 packets, and about one flow in five
+  without a loss. The paper does not give its number of trials; an upper bound of a 99.9th percentile needs 3,688.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,15 +32,15 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
 }
 _PAPER_GAIN = {"DCTCP": 51.0, "RDMA": 66.0}
 _WHY = {
-    "DCTCP": "loss waits for the RTO, 1 ms + SRTT rounded up to kernel ticks; no loss, for the kernel's jitter",
-    "RDMA": "loss waits for the NIC's timeout of 1 ms; no loss, for the card's jitter",
+    "DCTCP": "with loss the tail is the RTO, 1 ms + SRTT rounded up to kernel ticks; without, the kernel's jitter",
+    "RDMA": "with loss the tail is the NIC's timeout of 1 ms; without, the card's jitter",
 }
 _RESTS_ON = {"DCTCP": basis.KERNEL_NOTE, "RDMA": basis.CARD_NOTE}
 UNBOUNDED = "too few trials to bound this percentile from above"
 
 
 def completion_us(run: Run) -> list[float]:
-    """Microseconds from the write of each complete message to the sender's knowledge that all has arrived."""
+    """Return the microseconds from the write of each complete message to its last acknowledgement at the sender."""
     messages = run.completed_messages()
     times: list[float] = ((messages["acknowledged_ps"] - messages["started_ps"]) / 1e6).to_list()
     return times
@@ -52,10 +51,10 @@ def _times(runs: Runs, transport: str = "") -> dict[str, list[float]]:
 
 
 def slower(slow: Sequence[float], fast: Sequence[float], percent: float, apart: float) -> Judge:
-    """Does the ratio of a percentile of two samples show the first to be slower?
+    """Judge whether the first sample has the higher percentile.
 
-    ``apart`` is the share by which it must be able to be slower (`above_one`). Resampling cannot go beyond the largest
-    values seen, so it has no say where the trials do not bound a percentile.
+    ``apart`` is the relative difference that the interval must allow (`above_one`). There is no verdict if the trials
+    do not bound the percentile, because resampling cannot exceed the maximum of the sample.
     """
     if not is_bounded(slow, fast, percent=percent):
         return Unjudged(UNBOUNDED)
@@ -70,7 +69,7 @@ def is_bounded(*samples: Sequence[float], percent: float) -> bool:
 
 @exhibit("lg/fig10", title="Completion times of 143 B flows at 100G and a loss of 1e-3", headline=True)
 class Figure10(Exhibit):
-    """300,000 trials of each; LG and LG_NB cannot be told from no loss."""
+    """300,000 trials of each scheme; LG and LG_NB should not differ from no loss."""
 
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=300_000, quick=300_000)
@@ -112,21 +111,21 @@ _WEB_TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
 }
 _WEB_GAIN = {"DCTCP": 19.0, "BBR": 19.0, "RDMA": 39.0}
 _NEAR = 0.1
-"""How near LG_NB is held to be to LG when it "performs nearly as well", and to loss where it "provides no improvement";
-the number is ours."""
+"""Tolerance of "performs nearly as well" (LG_NB compared with LG) and "provides no improvement" (with loss); the number
+is ours."""
 PAPER_NON_BLOCKING_OVER_LG: Mapping[float, float] = {
     99.0: 156.627 / 155.669,
     99.9: 195.588 / 168.21,
     99.99: 314.128 / 194.085,
     99.999: 356.503 / 235.793,
 }
-"""The price of disorder with DCTCP, from table 2, which has the same flows."""
+"""Cost of reordering with DCTCP, from table 2, which has the same flows."""
 _TIMEOUT_US = 1_000.0
 
 
 @exhibit("lg/fig11", title="Completion times of 24,387 B flows at 100G and a loss of 1e-3")
 class Figure11(Exhibit):
-    """LG over loss at the 99.9th percentile, and what LG_NB does for TCP and for RDMA."""
+    """Gain of LG over loss at the 99.9th percentile, and effect of LG_NB on TCP and RDMA."""
 
     def points(self, context: Context) -> Iterable[Point]:
         for transport, settings in _WEB_TRANSPORTS.items():
@@ -143,10 +142,10 @@ class Figure11(Exhibit):
                 yield Point(f"{transport} {label}", made, keep=("messages",))
 
     def _trials(self, transport: str, context: Context) -> int:
-        """As many as the 99.9th percentile asks for.
+        """Return the number of trials that the 99.9th percentile needs.
 
-        A timeout of RDMA needs the loss of a flow's last packet, 1.16 flows in 1,000: so few more than 1 that less than
-        all trials would leave it to chance which side of the percentile they are on.
+        RDMA has a timeout only if a flow's last packet is lost, in 1.16 flows of 1,000. This is close to 1, so with
+        fewer trials chance would decide whether the percentile is a timeout.
         """
         if transport == "RDMA":
             return 300_000
@@ -177,24 +176,24 @@ class Figure11(Exhibit):
             yield gain.row(scheme, transport, "p99.9 FCT, loss over it", paper, Gain(better="higher"))
 
     def _out_of_order(self, transport: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
-        """LG_NB for TCP: "nearly as well as LinkGuardian except at very high percentiles"; of DCTCP in numbers."""
+        """Judge LG_NB with TCP, "nearly as well as LinkGuardian except at very high percentiles"; DCTCP by table 2."""
         for share in (99.0, 99.9):
             judge: Judge = Exact(_NEAR)
             paper, note = 1.0, "nearly as well as LG"
             if transport == "DCTCP":
-                paper, note = PAPER_NON_BLOCKING_OVER_LG[share], "paper: table 2, of the same flows"
+                paper, note = PAPER_NON_BLOCKING_OVER_LG[share], "paper: table 2, with the same flows"
                 judge = Gain() if share > 99 else judge
             over = ratio_of(times["LG_NB"], times["LG"], share)
             yield over.row("LG_NB", transport, f"p{share:g} FCT over LG's", paper, judge, note=note)
 
     def _go_back(self, times: Mapping[str, list[float]]) -> Iterator[Row]:
-        """LG_NB for RDMA that goes back: "no improvement over the loss case other than preventing RTO"."""
-        gain, note = ratio_of(times["loss"], times["LG_NB"], 99.0), "no improvement but at the end of the tail"
+        """Judge LG_NB with go-back-N RDMA: "no improvement over the loss case other than preventing RTO"."""
+        gain, note = ratio_of(times["loss"], times["LG_NB"], 99.0), "no improvement except at the end of the tail"
         yield gain.row("LG_NB", "RDMA", "p99 FCT, loss over it", 1.0, Exact(_NEAR), note=note)
         late = sum(time >= _TIMEOUT_US for time in times["LG_NB"])
         before = sum(time >= _TIMEOUT_US for time in times["loss"])
         prevented = Shape(late == 0 < before, "timeouts are prevented")
-        note = f"{before:,} with loss and no protection"
+        note = f"{before:,} with loss and without protection"
         yield Row("LG_NB", "RDMA", "flows that took a timeout", "", late, judge=prevented, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -207,12 +206,12 @@ _STORAGE_PACKETS = 1_382
 _NOMINAL_LOSS = 1e-3
 _STORAGE_GAIN = {"LG": 4.0, "LG_NB": 2.0}
 _PAPER_NON_BLOCKING_OVER_LG = 2.0
-"""The quotient of the two gains."""
+"""Ratio of the two gains."""
 _AFFECTED_PERCENT = 80.0
 _NO_UNDO = "LG_NB, no undo"
 _DISORDER = (
-    "a needless retransmission ends slow start; a window that is not restored then grows by a packet a round trip, and "
-    "how soon senders find out decides the tail of LG_NB"
+    "a spurious retransmission ends slow start, and an unrestored window then grows by one packet per RTT; the "
+    "time until senders detect the mistake determines LG_NB's tail"
 )
 
 
@@ -223,7 +222,7 @@ def _storage(scheme: str, loss: float, transport: Mapping[str, Any], trials: int
 
 @exhibit("lg/fig12", title="Completion times of 2 MB DCTCP flows at 100G and a loss of 1e-3")
 class Figure12(Exhibit):
-    """What LG and LG_NB gain at the 99.9th percentile, and how many flows meet a loss."""
+    """Gain of LG and LG_NB at the 99.9th percentile, and the share of flows with a loss."""
 
     rests_on = basis.KERNEL_NOTE
 
@@ -259,7 +258,7 @@ class Figure12(Exhibit):
         lost = int((flows["packets_sent"] > flows["packets_received"]).sum())
         rates = (testbed.MEASURED_LOSS, _NOMINAL_LOSS)
         expected = [f"{100 * (1 - (1 - rate) ** _STORAGE_PACKETS):.1f} % at {rate:g}" for rate in rates]
-        note = f"1 - (1 - p)^{_STORAGE_PACKETS} is {' and '.join(expected)}, which the paper calls the rate"
+        note = f"1 - (1 - p)^{_STORAGE_PACKETS} is {' and '.join(expected)}, the paper's nominal rate"
         share, metric = percent_of(lost, len(flows)), "flows that lost a packet"
         return share.row("loss", "DCTCP", metric, _AFFECTED_PERCENT, Exact(0.05), unit="%", note=note)
 

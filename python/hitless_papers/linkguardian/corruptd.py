@@ -1,7 +1,7 @@
-"""corruptd (paper, appendix C): from counters to activation, with the daemons of `hitless.corruptd` themselves.
+"""corruptd (paper, appendix C): from counters to activation, with the daemons of `hitless.corruptd`.
 
-The daemons and their messages are real, and so is Redis where a redis-server is installed; without one they talk over
-the bus of one process, and the rows say so. The switches, the counters and the time are the simulator's.
+The daemons and their messages are real. They use Redis if a redis-server is installed, and otherwise an in-process bus;
+the rows say which. Switches, counters and time are simulated.
 """
 
 import math
@@ -27,14 +27,14 @@ from hitless_papers.estimates import rate_of
 from hitless_papers.linkguardian import testbed
 
 POLL_S = 1e-3
-"""A poll each simulated millisecond instead of each second, and a window shorter by the same factor or more: what is
-measured is counted in polls and frames."""
+"""Polling period: a simulated millisecond instead of a second. The window shrinks by at least the same factor, because
+the results are numbers of polls and frames."""
 
 
 def scenario(loss: float, *, begins_s: float, ends_s: float, duration_s: float, rate_gbps: int = 25) -> Fields:
-    """Full frames at four fifths of line rate over a link that corrupts from ``begins_s`` to ``ends_s``.
+    """Build full frames at 80 % of line rate over a link that corrupts from ``begins_s`` to ``ends_s``.
 
-    LinkGuardian is configured on it and off, with one copy until somebody says otherwise.
+    LinkGuardian is configured on the link but inactive, with one copy until a daemon changes that.
     """
     made: dict[str, Any] = dict(
         testbed.scenario(
@@ -58,10 +58,9 @@ def scenario(loss: float, *, begins_s: float, ends_s: float, duration_s: float, 
 
 
 def policy(window_frames: int, **more: Any) -> Policy:
-    """The defaults, with a window and a hold that fit simulated milliseconds.
+    """Return the default policy, with a window and a hold time for polls of a simulated millisecond.
 
-    The rates that divide links into good and bad are scaled with the window, so that at the threshold it sees one bad
-    frame, as the paper's does.
+    The thresholds scale with the window, so a window at the threshold has one bad frame, as in the paper.
     """
     threshold = 1.0 / window_frames
     return Policy(
@@ -75,22 +74,22 @@ def lab_plan(scenario_: Fields, policy_: Policy, *, seed: int = 1, settle_s: flo
 
 RATE_GBPS = 100
 LOSSES = (1e-3, 5e-3, 1e-2)
-"""A simulated poll is a millisecond and sees 6,500 frames, so that these give six bad ones and more; in the paper's
-second they would be thousands. Lower rates need several such polls before there are three bad frames at all."""
+"""Loss rates with six or more bad frames per poll: a simulated poll of a millisecond has 6,500 frames; the paper's poll
+of a second would have thousands of bad frames. Lower rates need several polls for three bad frames."""
 WINDOW_FRAMES = 40_000
 QUIET_POLLS = 10
 SETTLE_S = 2e-3
 
 COUNTABLE_TARGET = 1e-4
-"""A target that a run of this length can show: with the paper's 1e-8 it would take some 10^9 packets."""
+"""Target loss rate that a run of this length can measure; the paper's 1e-8 would need about 10^9 packets."""
 
 COPIES = ((1e-5, 1), (1e-4, 1), (1e-3, 2), (1e-2, 3))
-"""Loss rate and N of the paper: section 3.4 has 1e-4, section 4.1 the others for a target of 1e-8."""
+"""Loss rate and N of the paper for a target of 1e-8: 1e-4 in section 3.4, the others in section 4.1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A link that began to corrupt and was repaired, as it was seen."""
+    """Observations of a link that started to corrupt and was repaired."""
 
     loss: float
     polls_to_activation: int
@@ -103,7 +102,7 @@ class Episode:
 
 @exhibit("lg/corruptd", title="corruptd: from counters to activation over publish-subscribe")
 class Corruptd(Exhibit):
-    """What appendix C states, and the way back, which it leaves out."""
+    """Statements of appendix C, and the deactivation after a repair, which the paper does not cover."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         yield from window_rows()
@@ -115,7 +114,7 @@ class Corruptd(Exhibit):
 
 
 def window_rows() -> Iterator[Row]:
-    """The window and the threshold, fed as at 100G with full frames and polls of a second."""
+    """Yield rows about window and threshold, with the frames of 100G and polls of a second."""
     frames = round(100e9 / 8 / 1_538)
     window = Window(Policy().window_frames)
     for _ in range(60):
@@ -124,7 +123,7 @@ def window_rows() -> Iterator[Row]:
     yield Row("corruptd", "defaults", "threshold", "", Policy().threshold, 1e-8, judge=Exact(0.0))
     held = Shape(
         Policy().window_frames <= window.frames < Policy().window_frames + frames,
-        "it holds the newest frames: as many as the window has, and at most one poll more",
+        "the window holds the newest frames: its size plus at most one poll",
     )
     note = "after 60 polls of 1 s at line rate"
     yield Row("corruptd", "100G", "frames in the window", "frames", float(window.frames), judge=held, note=note)
@@ -132,13 +131,13 @@ def window_rows() -> Iterator[Row]:
     idle = Window(Policy().window_frames)
     for _ in range(100_000):
         idle.add(Sample(10, 0))
-    bounded = Shape(len(idle.samples) <= 2 * Window.SAMPLES_MAX, "memory is bounded on an idle link too")
+    bounded = Shape(len(idle.samples) <= 2 * Window.SAMPLES_MAX, "memory is also bounded on an idle link")
     note = "after 100,000 polls of 10 frames"
     yield Row("corruptd", "idle", "samples in memory", "samples", float(len(idle.samples)), judge=bounded, note=note)
 
 
 def copies_rows() -> Iterator[Row]:
-    """N for a full window at each loss rate, and how many bad frames a window needs."""
+    """Yield N for a full window at each loss rate, and the number of bad frames that activate."""
     for loss, copies in COPIES:
         window = Policy().window_frames
         detector = Detector(Policy())
@@ -149,12 +148,12 @@ def copies_rows() -> Iterator[Row]:
         yield Row("corruptd", f"loss {loss:.0e}", "copies N", "", measured, copies, judge=Exact(0.0))
     paper, ours = _bad_frames(Policy(confidence=0.0, bad_frames_min=1)), _bad_frames(Policy())
     yield Row("paper's rule", "full window", "bad frames that activate", "frames", paper, 1.0, judge=Exact(0.0))
-    note = "95 % sure that the rate is 1e-8 or more; the paper acts on the measured rate as it is"
+    note = "with 95 % confidence the rate is 1e-8 or more; the paper uses the measured rate without an interval"
     yield Row("corruptd", "full window", "bad frames that activate", "frames", ours, note=note)
 
 
 def episode_rows(episodes: Sequence[Episode], note: str) -> Iterator[Row]:
-    """Show each corrupting link; the invariants are judged for all together."""
+    """Yield the rows of each corrupting link; each invariant is judged once, for all links."""
     target = Policy().target_loss_rate
     soon = Shape(
         all(1 <= episode.polls_to_activation <= 2 for episode in episodes),
@@ -162,20 +161,20 @@ def episode_rows(episodes: Sequence[Episode], note: str) -> Iterator[Row]:
     )
     masked = Shape(
         all(episode.lost / episode.protected <= target and episode.recovered > 0 for episode in episodes),
-        "no packet of those protected was lost, while the link went on corrupting, at any loss rate",
+        "no protected packet was lost while the link corrupted, at any loss rate",
     )
     back = Shape(
         all(0 < episode.polls_to_deactivation < 100 for episode in episodes),
-        "switched off again after repair, at any loss rate",
+        "deactivated after the repair, at any loss rate",
     )
     clean = policy(WINDOW_FRAMES).clear_frames
-    more = f"{note}; {clean:,} frames have to come without a bad one first; the published program never switches off"
+    more = f"{note}; needs {clean:,} consecutive good frames first; the published program never deactivates"
     for episode in episodes:
         x = f"loss {episode.loss:.0e}"
         polls = float(episode.polls_to_activation)
         yield Row("corruptd", x, "polls from corruption to activation", "polls", polls, judge=soon, note=note)
         counted = f"{episode.protected:,} packets protected, {episode.recovered:,} recovered, N = {episode.copies}"
-        notes = f"{note}; {counted}; so few packets cannot show a rate of 1e-8, see the interval"
+        notes = f"{note}; {counted}; too few packets to show a rate of 1e-8, see the interval"
         lost = rate_of(episode.lost, episode.protected)
         yield lost.row("corruptd", x, "effective loss rate", None, masked, unit="", note=notes)
         polls = float(episode.polls_to_deactivation)
@@ -183,7 +182,7 @@ def episode_rows(episodes: Sequence[Episode], note: str) -> Iterator[Row]:
 
 
 def countable_row(episode: Episode, note: str) -> Row:
-    """The effective loss where there are enough packets to see it."""
+    """Return the effective loss of a run with enough packets to measure it."""
     lost = rate_of(episode.lost, episode.protected)
     high = lost.interval.high if lost.interval else math.inf
     below = Shape(high <= COUNTABLE_TARGET, f"below the target of {COUNTABLE_TARGET:g}, with 95 % confidence")
@@ -194,7 +193,7 @@ def countable_row(episode: Episode, note: str) -> Row:
 
 
 def watch(loss: float, polls: int, seed: int, buses: Mapping[str, Bus], target: float | None = None) -> Episode:
-    """One episode on the simulated testbed; ``target`` instead of the default loss rate to be reached."""
+    """Run one episode on the simulated testbed; ``target`` replaces the default target loss rate."""
     begins_s, ends_s = QUIET_POLLS * POLL_S, (QUIET_POLLS + polls) * POLL_S
     made = scenario(loss, begins_s=begins_s, ends_s=ends_s, duration_s=ends_s + 100 * POLL_S, rate_gbps=RATE_GBPS)
     chosen = policy(WINDOW_FRAMES, **({} if target is None else {"target_loss_rate": target}))
@@ -220,7 +219,7 @@ def watch(loss: float, polls: int, seed: int, buses: Mapping[str, Bus], target: 
 
 
 def _polls_until(lab: Lab, *, is_on: bool) -> int:
-    """Polls until LinkGuardian is on or off; 100 when it does not happen."""
+    """Count the polls until LinkGuardian is on or off; at most 100."""
     polls = 0
     while (lab.copies > 0) is not is_on and polls < 100:
         lab.step()
@@ -229,7 +228,7 @@ def _polls_until(lab: Lab, *, is_on: bool) -> int:
 
 
 def _bad_frames(of: Policy) -> float:
-    """The fewest bad frames in a full window that make ``of`` act."""
+    """Return the minimum number of bad frames in a full window for which the policy activates."""
     for bad in range(100):
         detector = Detector(of)
         detector.observe(0.0, Reading(0, 0))
@@ -242,10 +241,10 @@ def _bad_frames(of: Policy) -> float:
 
 @contextmanager
 def _buses() -> Iterator[tuple[Callable[[], Mapping[str, Bus]], str]]:
-    """Whatever makes the two daemons' buses, and what the rows say of it."""
+    """Yield a factory of the two daemons' buses, and a note for the rows."""
     program = shutil.which("redis-server")
     if program is None:
-        yield _local_buses, "over the bus of one process: there is no redis-server here"
+        yield _local_buses, "over an in-process bus, because redis-server is not installed"
         return
     with tempfile.TemporaryDirectory() as folder:
         address = f"{folder}/redis.sock"
@@ -253,9 +252,9 @@ def _buses() -> Iterator[tuple[Callable[[], Mapping[str, Bus]], str]]:
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             if _listens(address):
-                yield lambda: _redis_buses(address), "over a redis-server of its own"
+                yield lambda: _redis_buses(address), "over a separate redis-server"
             else:
-                yield _local_buses, "over the bus of one process: redis-server did not start"
+                yield _local_buses, "over an in-process bus, because redis-server did not start"
         finally:
             server.terminate()
             server.wait()

@@ -1,8 +1,8 @@
 """A year of 100,224 links (paper, section 4.8 and appendix D, figures 15 and 16).
 
-CorrOpt with and without LinkGuardian on the same traces, at capacity constraints of 50 % and 75 %. The paper shows one
-generated year; these are several, and each number is the median over them with a bootstrap interval. Beside the paper's
-text stand figures of one year of the simulator that its authors published, and say so.
+CorrOpt with and without LinkGuardian runs on the same traces, at capacity constraints of 50 % and 75 %. The paper shows
+one generated year. Here each number is the median of several years, with a bootstrap interval. Some of the paper's
+numbers come from one year of the simulator that its authors published; the rows say which.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,8 +24,8 @@ _NAMES = {BASELINE: "CorrOpt", PROTECTED: "LG+CorrOpt", OWN: "LG+drain"}
 _POD_GBPS = 19_200
 _TOR_PATHS = 192
 _WEEK_NOTE = {
-    0.5: "the paper's order is read off one week; ours is a ratio of means over the week, the median over years",
-    0.75: "the paper says 4 orders of one week; its own simulator gives a median of 10^5.47 over a year",
+    0.5: "the paper's order of magnitude is read from one week; ours is the median ratio of the means over the week",
+    0.75: "the paper says 4 orders of magnitude, in one week; its simulator gives a median of 10^5.47 over a year",
 }
 _PUBLISHED = "paper column: one year of the authors' published simulator"
 
@@ -35,7 +35,7 @@ def _of(runs: Runs, table: str, capacity: float) -> list[pl.DataFrame]:
 
 
 def _median(values: list[float]) -> Estimate:
-    """The median over years, and its interval where there is more than one."""
+    """Return the median over the years, with an interval if there are several."""
     return Estimate.of(float(np.median(values)), statistic_over_seeds(values, lambda sample: float(np.median(sample))))
 
 
@@ -70,7 +70,7 @@ def _mean_in_week(week: pl.DataFrame, policy: str, column: str) -> float:
 
 @exhibit("lg/fig15", title="A week of 100,224 links under CorrOpt, with and without LinkGuardian")
 class Figure15(_Years):
-    """Total penalty, least paths of a ToR and least capacity of a pod, from day 245.5 to day 252.5."""
+    """Total penalty, minimum paths of a ToR and minimum capacity of a pod, from day 245.5 to day 252.5."""
 
     policies = (BASELINE, PROTECTED)
 
@@ -89,8 +89,8 @@ class Figure15(_Years):
         first = next(iter(runs))
         columns = (
             ("Total penalty", _PENALTY, 1.0, "log"),
-            ("Least paths of a ToR (%)", "min_per_tor_paths", 100 / _TOR_PATHS, "linear"),
-            ("Least capacity of a pod (%)", "min_per_pod_capacity", 100 / _POD_GBPS, "linear"),
+            ("Minimum paths of a ToR (%)", "min_per_tor_paths", 100 / _TOR_PATHS, "linear"),
+            ("Minimum capacity of a pod (%)", "min_per_pod_capacity", 100 / _POD_GBPS, "linear"),
         )
         for capacity in CAPACITIES:
             week = runs[first].table("week").filter(pl.col("capacity") == capacity)
@@ -133,7 +133,7 @@ def _curve(week: pl.DataFrame, policy: str, column: str, scale: float) -> Series
 
 @exhibit("lg/fig16", title="Gain in total penalty over a year, and its cost in capacity")
 class Figure16(_Years):
-    """CDFs of the gain and of the lost capacity by events, as the paper counts, and by time."""
+    """CDFs of gain and lost capacity, by events as in the paper, and by time."""
 
     policies = (BASELINE, PROTECTED, OWN)
 
@@ -179,7 +179,7 @@ def _share_rows(runs: Runs, capacity: float) -> Iterator[Row]:
         note = "gain 1 is below 1.1"
         yield share.row("LG+CorrOpt", x, "events with gain 1", 35.0, Factor(), unit="%", note=note)
     else:
-        nearly_all = Shape(share.number <= 1.0, "a gain at nearly all events: all but 1 %")
+        nearly_all = Shape(share.number <= 1.0, "a gain in nearly all events: at least 99 %")
         yield share.row("LG+CorrOpt", x, "events with gain 1", None, nearly_all, unit="%")
     share = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain_by_time")])
     yield share.row("LG+CorrOpt", x, "time with gain 1", unit="%")
@@ -192,13 +192,13 @@ def _capacity_rows(runs: Runs, capacity: float) -> Iterator[Row]:
     yield _median(lost).row("LG+CorrOpt", x, metric, published, judge, unit="% of a pod", note=_PUBLISHED)
     protected = [table.filter(pl.col("policy") == PROTECTED) for table in _of(runs, "years", capacity)]
     most = _median([float(table["max_lg_ports_per_pipe"][0]) for table in protected])
-    note = 'section 4.6: "no more than 2-4", of both constraints together'
+    note = 'section 4.6: "no more than 2-4", for both constraints together'
     metric = "links with LinkGuardian in one pipe, at most"
     yield most.row("LG+CorrOpt", x, metric, Range(2, 4), Exact(0.0), unit="links", note=note)
 
 
 def _own_rows(runs: Runs, capacity: float) -> Iterator[Row]:
-    """The policy of our own: ratio of the mean effective penalties, year by year."""
+    """Compare our policy LG+drain: ratio of the mean effective penalties, year by year."""
     column = "mean_effective_penalty"
 
     def mean(table: pl.DataFrame, policy: str) -> float:
@@ -206,7 +206,7 @@ def _own_rows(runs: Runs, capacity: float) -> Iterator[Row]:
 
     years = _of(runs, "years", capacity)
     ratios = [100 * mean(table, OWN) / mean(table, PROTECTED) for table in years]
-    metric, note = "mean penalty over that of LG+CorrOpt", "LG+drain is a policy of our own: docs/explanation/fleet.md"
+    metric, note = "mean penalty over that of LG+CorrOpt", "LG+drain is our policy: docs/explanation/fleet.md"
     yield _median(ratios).row(_NAMES[OWN], _percent(capacity), metric, unit="%", note=note)
 
 

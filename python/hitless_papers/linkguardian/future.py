@@ -1,7 +1,7 @@
 """Future work of the paper's section 5, and other experiments beyond the paper.
 
-All runs send datagrams over protected links at line rate or half of it; the receivers' counts decide. The paper has no
-numbers; a verdict judges the purpose of an extension.
+Most runs send datagrams over protected links and count them at the receivers. Without numbers of the paper, a verdict
+says whether an extension serves its purpose.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from hitless_papers.linkguardian.basis import speed_percent
 
 _TABLES = ("mechanisms", "links", "flows")
 _HUB_LINKS = {25: (2, 4, 8, 9, 10), 100: (1, 2, 3)}
-"""Links on one switch with two recirculation ports: up to what is admitted (200 Gb/s in all), and beyond."""
+"""Numbers of links on one switch with two recirculation ports, below and above the admitted 200 Gb/s."""
 _ADMITTED = {25: 8, 100: 2}
 _RECIRCULATION_PORTS = 2
 _HOPS = (1, 2, 4, 8)
@@ -39,7 +39,7 @@ def _chain(
     load: float = 1.0,
     switch: Mapping[str, Any] | None = None,
 ) -> Fields:
-    """Hosts, switches in a row, hosts; datagrams from left to right unless told otherwise."""
+    """Build a chain of switches with a host at each end; by default datagrams go from left to right."""
     stop = testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load)
     link = {"rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
     ends = {"hosts_left": ["left"], "hosts_right": ["right"], "host_link": link, "switch_link": link}
@@ -56,7 +56,7 @@ def _chain(
 
 
 def _late(run: Run) -> int:
-    """Messages that took longer than a repair by the link, of those that are complete."""
+    """Count the complete messages that took longer than a repair by the link."""
     messages = run.completed_messages()
     return int((((messages["delivered_ps"] - messages["started_ps"]) / 1e6) > _LATE_US).sum())
 
@@ -66,7 +66,7 @@ def _bernoulli(rate: float) -> Mapping[str, Any]:
 
 
 def _missing(run: Run, group: str | None = None) -> tuple[int, int]:
-    """Datagrams of the flows that did not arrive, and how many were sent."""
+    """Return the numbers of missing and sent datagrams."""
     flows = run.table("flows")
     if group is not None:
         flows = flows.filter(flows["group"] == group)
@@ -78,9 +78,9 @@ def _count(series: str, x: str, metric: str, count: int, judge: Shape | None = N
     return Row(series, x, metric, "", count, judge=judge or Unjudged(), note=note)
 
 
-@exhibit("lg/future", title="What LinkGuardian's section 5 leaves for later")
+@exhibit("lg/future", title="Future work of LinkGuardian's section 5")
 class Future(Exhibit):
-    """Corruption both ways, many links, bursts, two classes at once, fallback, 400G."""
+    """Corruption in both directions, many links, bursts, two simultaneous classes, fallback, 400G."""
 
     def points(self, context: Context) -> Iterable[Point]:
         self._packets = context.length("packets a run", full=2_000_000, normal=200_000, quick=30_000)
@@ -116,7 +116,7 @@ class Future(Exhibit):
     def _both_ways_rows(self, runs: Runs) -> Iterator[Row]:
         found = {(loss, of): runs[f"both ways {loss:g} {of}"] for loss in (1e-3, 1e-2) for of in _CONTROL}
         holds = all(run.counter("packets lost") == 0 for (_, of), run in found.items() if of == "repeated")
-        nothing = Shape(holds, "both ways, with control messages repeated: nothing is lost")
+        nothing = Shape(holds, "with repeated control messages no packet is lost in either direction")
         for loss in (1e-3, 1e-2):
             for label in _CONTROL:
                 run = found[loss, label]
@@ -126,7 +126,7 @@ class Future(Exhibit):
                 judge = nothing if label == "repeated" else None
                 yield _count(series, x, "packets lost on the link", lost, judge, note=note)
                 missing, sent = _missing(run)
-                note = f"of {sent:,}, at 90 % of the line; the others were dropped before a link that stood still"
+                note = f"of {sent:,}, at 90 % of line rate; the others were dropped at a paused link"
                 yield _count(series, x, "datagrams missing", missing, None, note=note)
 
     # Several protected links on one path.
@@ -144,7 +144,7 @@ class Future(Exhibit):
     def _path_rows(self, runs: Runs) -> Iterator[Row]:
         hardly = Shape(
             all(_missing(runs[f"path {hops} LG"])[0] <= 1 for hops in _HOPS),
-            "links in a row: one datagram is lost at most, however many links",
+            "at most one datagram is lost on a path, with any number of links",
         )
         for hops in _HOPS:
             for scheme in ("none", "LG"):
@@ -163,7 +163,7 @@ class Future(Exhibit):
     def _hub_rows(self, runs: Runs) -> Iterator[Row]:
         admitted = [(rate, n) for rate, counts in _HUB_LINKS.items() for n in counts if n <= _ADMITTED[rate]]
         kept = all(_missing(runs[f"hub {rate} {count}"])[0] == 0 for rate, count in admitted)
-        promise = Shape(kept, "what is admitted keeps its promise, at any rate")
+        promise = Shape(kept, "no admitted link loses a datagram, at any rate")
         for rate_gbps, counts in _HUB_LINKS.items():
             for count in counts:
                 run = runs[f"hub {rate_gbps} {count}"]
@@ -190,12 +190,12 @@ class Future(Exhibit):
         late = {(length, of): _late(runs[f"burst {length} {of}"]) for length in _BURST_FRAMES for of in _TAILS}
         better = Shape(
             all(late[length, "12 and probes"] <= late[length, "3 dummies"] for length in _BURST_FRAMES),
-            "no more than with three dummies, however long the bursts",
+            "at most as many as with three dummies, for any burst length",
         )
         for (length, label), count in late.items():
             run = runs[f"burst {length} {label}"]
             x, metric = f"100G, 1e-2 in bursts of {length}", "packets not repaired by the link"
-            judge, note = better if label == "12 and probes" else None, f"those that took {_LATE_US:.0f} us or more"
+            judge, note = better if label == "12 and probes" else None, f"packets that took {_LATE_US:.0f} us or more"
             yield replace(_count(label, x, metric, count, judge, note=note), completed=(basis.share(label, run),))
 
     # Two classes.
@@ -226,9 +226,9 @@ class Future(Exhibit):
                 of_group = flows.filter(flows["group"] == group)
                 lost, sent = _missing(run, group)
                 x, note, reordered = f"class {group}", f"of {sent:,}", int(of_group["packets_reordered"].sum())
-                kept = Shape(reordered == 0, "its order is kept") if is_both and group == "ordered" else None
+                kept = Shape(reordered == 0, "the class stays in order") if is_both and group == "ordered" else None
                 yield _count(scheme, x, "datagrams out of order", reordered, kept, note=note)
-                of_both = Shape(lost == 0, f"two classes at once: nothing of class {group} is lost")
+                of_both = Shape(lost == 0, f"two simultaneous classes: class {group} loses no datagram")
                 yield _count(scheme, x, "datagrams lost", lost, of_both if is_both else None, note=note)
             yield _count(scheme, "link", "packets that waited", run.counter("packets buffered"))
 
@@ -244,9 +244,9 @@ class Future(Exhibit):
             run = runs[f"fallback {scheme}"]
             changes = run.counter("level changes")
             x = "100G, 1e-4, then 5e-2 for a third of the run, then 1e-4"
-            note = "over the whole run, with the last millisecond, in which nothing is sent; second copies count too"
+            note = "over the whole run and the idle millisecond after it; second copies count too"
             yield Row(scheme, x, "link speed", "%", speed_percent(run, 100, "b->right"), note=note)
-            judge = Shape(changes == 2, "there and back, without flapping") if scheme == "fallback" else None
+            judge = Shape(changes == 2, "one change and back, without flapping") if scheme == "fallback" else None
             yield _count(scheme, x, "changes of level", changes, judge)
 
     # 400G.
@@ -262,7 +262,7 @@ class Future(Exhibit):
     def _fast_rows(self, runs: Runs) -> Iterator[Row]:
         fast = [label for label, (recirculation, _, _) in _FAST.items() if recirculation != "100 Gbps"]
         holds = all(runs[f"400G {label}"].counter("packets lost") == 0 for label in fast)
-        nothing = Shape(holds, "400G, with recirculation at 400G or none: nothing is lost")
+        nothing = Shape(holds, "no packet is lost at 400G with recirculation at 400G or without recirculation")
         for label in _FAST:
             run = runs[f"400G {label}"]
             lost, sent = run.counter("packets lost"), run.counter("packets protected")
@@ -274,7 +274,7 @@ class Future(Exhibit):
 
 
 _LATE_US = 100.0
-"""A packet that takes longer was repaired by its host, or never."""
+"""Maximum time of a packet that the link repaired; a later one was repaired by its host, or not at all."""
 
 _TAILS: Mapping[str, Mapping[str, Any]] = {
     "3 dummies": {},
@@ -309,7 +309,7 @@ _FAST: Mapping[str, tuple[str, str, str]] = {
 
 
 def _hub(rate_gbps: int, count: int, packets: int) -> Fields:
-    """``count`` protected links that leave one switch with two recirculation ports."""
+    """Build ``count`` protected links from one switch with two recirculation ports."""
     leaves = [f"leaf{number}" for number in range(count)]
     sources, sinks = [f"from{number}" for number in range(count)], [f"to{number}" for number in range(count)]
     links = [(source, "hub", rate_gbps) for source in sources] + [("hub", leaf, rate_gbps) for leaf in leaves]
@@ -334,7 +334,7 @@ def _retired(run: Run) -> int:
 
 
 def _requests(count: int, loss: Mapping[str, Any], guardian: Mapping[str, Any]) -> Fields:
-    """Single packets over the testbed's link, one after the other."""
+    """Build single packets over the testbed's link, one after the other."""
     made = testbed.scenario(
         100,
         name="tails",
@@ -349,7 +349,7 @@ def _requests(count: int, loss: Mapping[str, Any], guardian: Mapping[str, Any]) 
 
 
 def _storm(packets: int, guardian: Mapping[str, Any]) -> Fields:
-    """Line rate over a link that corrupts much for a third of the run."""
+    """Build line-rate traffic over a link with heavy corruption for a third of the run."""
     third_s = testbed.packets_duration_s(packets, 100) / 3
     made = _chain(100, packets, ("a", "b"), {}, [{"link": "a->b", "copies": 2, **guardian}])
     changes = [

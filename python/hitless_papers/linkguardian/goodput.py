@@ -1,10 +1,10 @@
 """CUBIC goodput on a 10G link (paper, section 4.7, table 3).
 
-Without protection goodput is inversely proportional to the round-trip time, which the paper does not give for this
-link. The series "none, 80 us more" is the same with a kernel that takes 20 us longer a pass: one round-trip time, of
-about 112 us, for all loss rates. Windows are those of RFC 9438, larger than Linux's (tests/validation/renewal.py).
+Without protection goodput is inversely proportional to the RTT, which the paper does not give for this link. In the
+series "none, 80 us more" each kernel pass takes 20 us longer, for an RTT of about 112 us at all loss rates. Windows
+follow RFC 9438 and are larger than Linux's (tests/validation/renewal.py).
 
-The paper's 9.49 Gb/s on a clean link is 1460 of 1538 bytes: its segments had no timestamps, so these have none either.
+The paper's 9.49 Gb/s on a clean link is 1460 of 1538 bytes, so timestamps are off in its segments, and here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ _PAPER_GBPS = {
     "LG": (9.47, 9.47, 9.47, 9.46, 9.2),
     "LG_NB": (9.47, 9.47, 9.47, 9.46, 9.2),
 }
-"""None: not given. The paper's numbers for Wharf are arithmetic: 25/26 and 5/6 of the goodput of a clean link."""
+"""Goodput in the paper; None if it is not given. Wharf's numbers are arithmetic: 25/26 and 5/6 of a clean link's."""
 _PAYLOAD_BYTES = 1_460
 _PERIOD_MS = 5
 _CUBIC = {
@@ -44,16 +44,16 @@ _CUBIC = {
 
 
 _SLOWED = (1e-4, 1e-3, 1e-2)
-"""Losses at which CUBIC alone cannot fill the link in the paper: its goodput is the transport's, not the link's."""
+"""Loss rates at which CUBIC alone does not fill the link in the paper, so the transport limits its goodput."""
 _NEAR = 0.1
-"""How near that has to be. The link's rate bounds it: a factor of two would allow no loss of goodput at all at 1e-4."""
+"""Tolerance for these goodputs. A factor of two would be too lenient: at 1e-4 it includes the link's full rate."""
 _FAR = "none, 80 us more"
 _FAR_KERNEL = {
     **testbed.KERNEL,
     "fixed_ns": testbed.KERNEL["fixed_ns"] + 20_000,
     "send_ns": testbed.KERNEL["send_ns"] + 20_000,
 }
-"""20 us more in each of the four passes of a round trip."""
+"""Kernel with another 20 us in each of the four passes of a round trip."""
 
 
 def _iperf(scheme: str, loss: float, duration_ms: int, kernel: Mapping[str, int] = testbed.KERNEL) -> Fields:
@@ -79,7 +79,7 @@ def _cases() -> Iterator[tuple[str, float]]:
 
 
 def goodput_gbps(run: Run) -> Estimate:
-    """Payload delivered a second after the first fifth of the run, with the interval over its parts."""
+    """Return the payload rate after the first fifth of the run, with an interval over its parts."""
     samples = run.table("throughput").filter(pl.col("link") == "sw6->h8")["value_bytes"].to_list()
     steady = samples[len(samples) // 5 :]
     gbps = [value * _PAYLOAD_BYTES / testbed.FRAME_BYTES * 8 / (_PERIOD_MS * 1e-3) / 1e9 for value in steady]
@@ -88,7 +88,7 @@ def goodput_gbps(run: Run) -> Estimate:
 
 @exhibit("lg/tab3", title="CUBIC goodput on a 10G link against the loss rate", headline=True)
 class Table3(Exhibit):
-    """One long flow. Wharf's column is numeric in the paper and measured here, with the same blocks."""
+    """One long flow. The paper computes Wharf's column; here it is measured with the same blocks."""
 
     rests_on = basis.KERNEL_NOTE
 
@@ -109,7 +109,7 @@ class Table3(Exhibit):
                 gbps = goodput_gbps(runs[f"{scheme} {testbed.exponent(loss)}"])
                 measured[scheme].append(gbps.number)
                 is_slowed = scheme == "none" and loss in _SLOWED
-                note = f'goes with 1 / RTT, which the paper does not give; see "{_FAR}"' if is_slowed else ""
+                note = f'proportional to 1 / RTT, which the paper does not give; see "{_FAR}"' if is_slowed else ""
                 better: Direction | None = "higher" if scheme in testbed.MODES else None
                 judge: Judge = Exact(_NEAR) if is_slowed else Exact(better=better)
                 yield gbps.row(scheme, testbed.exponent(loss), "goodput", paper, judge, unit="Gb/s", note=note)
@@ -119,7 +119,7 @@ class Table3(Exhibit):
         for loss in _SLOWED:
             gbps = goodput_gbps(runs[f"{_FAR} {testbed.exponent(loss)}"])
             paper = _PAPER_GBPS["none"][_LOSSES.index(loss)]
-            judge = Unjudged("its round-trip time was chosen with the paper's column in view")
+            judge = Unjudged("its RTT was chosen to fit the paper's column")
             yield gbps.row(_FAR, testbed.exponent(loss), "goodput", paper, judge, unit="Gb/s")
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:

@@ -1,12 +1,12 @@
-"""One long TCP flow on a link that begins to corrupt and is then protected (paper, section 4.2 and appendix B.3).
+"""One long TCP flow on a link that starts to corrupt and is then protected (paper, section 4.2 and appendix B.3).
 
 The link is clean for a sixth of the run, loses one frame in a thousand for five twelfths, and is protected by
-LinkGuardian for the last five: the paper's 2, 5 and 5 seconds. Rows about a part leave out its first fifth, while the
-window settles. The paper's text has no numbers for these figures; its statements about their shape are judged. "Link
-throughput" counts arrivals at h8. The effective link speed is the speed of a UDP flow at line rate through the same
-three parts, as in the paper.
+LinkGuardian for the last five twelfths, in proportion to the paper's 2, 5 and 5 seconds. Rows about a part exclude its
+first fifth, because the window must settle. The paper's text omits the numbers of these figures, so its statements
+about their shape are judged. "Link throughput" counts arrivals at h8. The effective link speed is the speed of a UDP
+flow at line rate through the same three parts, as in the paper.
 
-A port of the switches holds 7,000 cells of 80 bytes, as in the published switch programs; this decides when CUBIC meets
+A switch port holds 7,000 cells of 80 bytes, as in the published switch programs; this limit decides when CUBIC sees
 congestion. The host stacks are the same in all exhibits: their jitter, calibrated on flows of 17 packets, sometimes
 stops a busy sender for tens of microseconds.
 """
@@ -36,11 +36,11 @@ _BUFFER_KB = 200.0
 """Size of the reordering buffer (section 4)."""
 _AGAIN = "end-to-end retransmissions"
 _CLOSE = 0.05
-"""How near "comparable to the effective link speed" is held to be."""
+"""Tolerance of "comparable to the effective link speed"."""
 _SMALL = 1.1
-"""Maximum growth of a throughput by "a small increase"."""
+"""Maximum ratio that counts as "a small increase" of throughput."""
 _SHARP = 0.8
-"""Maximum rest of a throughput that "is reduced sharply"."""
+"""Maximum remaining share of a throughput that "is reduced sharply"."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Course:
 
     @property
     def period_ms(self) -> float:
-        """Length of an interval: some six hundred in a run."""
+        """Length of a sampling interval; a run has about 600."""
         return max(0.5, self.total_ms / 600)
 
     @property
@@ -63,7 +63,7 @@ class Course:
         return start + (end - start) / 5, end
 
     def settled(self, samples: pl.DataFrame, part: str) -> pl.DataFrame:
-        """The samples of a part, each of the interval that ended at its time."""
+        """Return the samples of a part; each sample covers the interval before its time."""
         start_ms, end_ms = self.settled_ms(part)
         time_ms = pl.col("time_ps") / 1e9
         return samples.filter((time_ms - self.period_ms >= start_ms) & (time_ms <= end_ms))
@@ -72,7 +72,7 @@ class Course:
 def long_flow(
     rate_gbps: int, transport: Mapping[str, Any], course: Course, *, backpressure: bool = True, is_tcp: bool = True
 ) -> Fields:
-    """The flow, the three parts, and what is looked at."""
+    """Build the flow, the three parts and the measurements."""
     end_s = course.total_ms / 1e3
     starts_s = [end_ms / 1e3 for end_ms in course.ends_ms[:2]]
     period = testbed.seconds(course.period_ms / 1e3)
@@ -109,14 +109,14 @@ class Measured:
     course: Course
 
     def throughput(self, part: str) -> Estimate:
-        """Gb/s on the link to h8, preamble and gaps included."""
+        """Return the throughput of the link to h8 in Gb/s, with preamble and gap."""
         return mean_in_run([gbps for _, gbps in self._gbps(part)])
 
     def gbps(self, part: str) -> float:
         return self.throughput(part).number
 
     def usual_throughput(self, part: str) -> float:
-        """Return the median of the intervals, which ignores BBR's drained flights of 200 ms in each 10 s."""
+        """Return the median of the intervals, which BBR's pauses of 200 ms in every 10 s do not change."""
         return percentile([gbps for _, gbps in self._gbps(part)], 50.0)
 
     def _gbps(self, part: str | None = None) -> Iterator[tuple[float, float]]:
@@ -148,7 +148,7 @@ class Measured:
         return Series(name, (samples["time_ps"] / 1e9).to_list(), samples["packets_retransmitted"].to_list())
 
     def depths(self, name: str, port: str) -> Series:
-        """The largest depth of a port's queue in each interval, over time."""
+        """Return the maximum depth of a port's queue in each interval."""
         samples = self.run.table("queues").filter(pl.col("port") == port)
         slots = samples.group_by((pl.col("time_ps") / (self.course.period_ms * 1e9)).floor().alias("slot"))
         largest = slots.agg(pl.col("value_bytes").max()).sort("slot")
@@ -157,7 +157,7 @@ class Measured:
 
 
 class OverTime(Exhibit):
-    """Common parts of the four figures: the flow, and the line of the effective link speed."""
+    """Common parts of the four figures: the flow, and the curve of the effective link speed."""
 
     rests_on = f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}"
     rate_gbps: int
@@ -186,7 +186,7 @@ class OverTime(Exhibit):
             yield measured.per_second("packets_retransmitted", part).row(series, part, _AGAIN, unit="1/s")
 
     def _sent_again(self, measured: Measured) -> Row:
-        """Shown, not judged: losses to congestion are among them."""
+        """Return the retransmissions without a verdict, because they include congestion losses."""
         return measured.per_second("packets_retransmitted", "LG on").row("LG", "LG on", _AGAIN, unit="1/s")
 
     def _returns(self, runs: Runs) -> Row:
@@ -205,7 +205,7 @@ class OverTime(Exhibit):
     def _queue(self, measured: Measured) -> Row:
         before, _ = measured.depth_kb(_PORT, "clean")
         during, most = measured.depth_kb(_PORT, "LG on")
-        judge = Shape(during > before, "qdepth builds up, since the link is slower than its senders")
+        judge = Shape(during > before, "qdepth builds up because the link is slower than its sender")
         note = f"{before:.1f} KB before; at most {most:.1f} KB"
         return Row("LG", "LG on", "mean queue of sw2", "KB", during, judge=judge, note=note)
 
@@ -222,13 +222,13 @@ def _plots(
 ) -> Iterator[Plot]:
     title, time = f"{flow}, loss {LOSS:g}", "time (ms)"
     yield Plot(f"Throughput: {title}", time, "on the link (Gb/s)", throughput)
-    yield Plot(f"{buffer}: {title}", time, "largest depth (KB)", depths)
-    yield Plot(f"Retransmissions: {title}", time, "packets an interval", again)
+    yield Plot(f"{buffer}: {title}", time, "maximum depth (KB)", depths)
+    yield Plot(f"Retransmissions: {title}", time, "packets per interval", again)
 
 
 @exhibit("lg/fig9a", title="DCTCP over time on a 25G link: clean, loss of 1e-3, LinkGuardian")
 class Figure9a(OverTime):
-    """Throughput falls with the loss, and returns to the effective link speed."""
+    """Throughput falls under loss, and then returns to the effective link speed."""
 
     rate_gbps = 25
     scheme = "DCTCP"
@@ -246,16 +246,16 @@ class Figure9a(OverTime):
         marks = Shape(echoes.number > 0, "the queue triggers ECN marking")
         yield echoes.row("LG", "LG on", "acknowledgements that echo congestion", None, marks, unit="1/s")
         mean, most = measured.depth_kb(_BUFFER, "LG on")
-        low = Shape(most < _BUFFER_KB, "kept low by backpressure: it never fills")
+        low = Shape(most < _BUFFER_KB, "backpressure keeps it low: it never fills")
         yield Row("LG", "LG on", "largest Rx buffer", "KB", most, judge=low, note=f"mean {mean:.1f} KB")
 
 
 @exhibit("lg/fig9b", title="The same without backpressure: the reordering buffer overflows")
 class Figure9b(OverTime):
-    """End-to-end retransmissions appear with LinkGuardian on, and throughput is lower than with backpressure.
+    """With LinkGuardian on, end-to-end retransmissions appear, and throughput is lower than with backpressure.
 
-    Both also at 100G, for the cause of what differs: there the link is as fast as the recirculation port of 100 Gb/s
-    through which the buffer empties, and at 25G a quarter of it.
+    Runs at 100G help to explain differences from the paper: there the link is as fast as the recirculation port of
+    100 Gb/s that empties the buffer; at 25G it has a quarter of that rate.
     """
 
     rate_gbps = 25
@@ -278,7 +278,7 @@ class Figure9b(OverTime):
             yield from self._statements(with_it, without, rate_gbps)
 
     def _statements(self, with_it: Measured, without: Measured, rate_gbps: int) -> Iterator[Row]:
-        """Judge the paper's statements about 25G, and show the same for 100G."""
+        """Judge the paper's statements about 25G, and show the same quantities at 100G."""
         series = _key(self.scheme, rate_gbps)
 
         def judged(holds: bool, statement: str) -> Judge:
@@ -286,15 +286,15 @@ class Figure9b(OverTime):
 
         before = without.per_second("packets_retransmitted", "loss").number
         during = without.per_second("packets_retransmitted", "LG on")
-        judge = judged(during.number > 2 * before, "more severe than the corruption before it")
-        note = f"{before:.0f} a second while the link corrupts unprotected"
+        judge = judged(during.number > 2 * before, "more severe than the corruption before")
+        note = f"{before:.0f} per second while the link corrupts without protection"
         yield during.row(series, "LG on", _AGAIN, None, judge, unit="1/s", note=note)
         lost = without.run.counter("packets lost", "sw6")
         judge = judged(lost > 0, "the reordering buffer overflows")
         yield Row(series, "LG on", "packets lost by LinkGuardian", "", lost, judge=judge)
         mean, most = without.depth_kb(_BUFFER, "LG on")
         judge = judged(most > 0.95 * _BUFFER_KB, "periodically builds up to its size of 200 KB")
-        note = f"mean {mean:.1f} KB; largest with backpressure {with_it.depth_kb(_BUFFER, 'LG on')[1]:.1f} KB"
+        note = f"mean {mean:.1f} KB; maximum with backpressure {with_it.depth_kb(_BUFFER, 'LG on')[1]:.1f} KB"
         yield Row(series, "LG on", "largest Rx buffer", "KB", most, judge=judge, note=note)
         slower, faster = without.gbps("LG on"), with_it.gbps("LG on")
         judge = judged(slower < 0.98 * faster, "lower than with backpressure")
@@ -316,7 +316,7 @@ def _key(name: str, rate_gbps: int) -> str:
 
 @exhibit("lg/fig21a", title="CUBIC over time on a 25G link: clean, loss of 1e-3, LinkGuardian")
 class Figure21a(OverTime):
-    """As with DCTCP; the queue of the slower link now overflows, which LinkGuardian cannot and need not repair."""
+    """Like DCTCP, but the queue of the slower link overflows; LinkGuardian does not repair congestion losses."""
 
     rate_gbps = 25
     scheme = "CUBIC"
@@ -342,7 +342,7 @@ class Figure21a(OverTime):
 
 @exhibit("lg/fig21b", title="BBR over time on a 10G link: clean, loss of 1e-3, LinkGuardian")
 class Figure21b(OverTime):
-    """BBR is mostly agnostic to losses, and LinkGuardian still helps a little."""
+    """BBR hardly reacts to losses, and LinkGuardian still helps a little."""
 
     rate_gbps = 10
     scheme = "BBR"
@@ -352,12 +352,12 @@ class Figure21b(OverTime):
         measured = self._measured(runs, self.scheme)
         yield from self._throughput(measured, self.scheme)
         clean, lossy = measured.gbps("clean"), measured.gbps("loss")
-        minimal = Shape(lossy >= 0.9 * clean, "minimal degradation: a tenth at most")
+        minimal = Shape(lossy >= 0.9 * clean, "minimal degradation: at most 10 %")
         interval = measured.throughput("loss").scaled(100 / clean).interval
         metric = "throughput over that of the clean link"
         yield Row("none", "loss", metric, "%", 100 * lossy / clean, interval=interval, judge=minimal)
         before, after = measured.usual_throughput("loss"), measured.usual_throughput("LG on")
-        more = Shape(before < after <= _SMALL * before, "a small increase: a tenth at most")
+        more = Shape(before < after <= _SMALL * before, "a small increase: at most 10 %")
         note = f"medians: {after:.3f} Gb/s after {before:.3f}"
         metric = "throughput more than with the losses"
         yield Row("LG", "LG on", metric, "%", 100 * (after / before - 1), judge=more, note=note)
@@ -366,6 +366,6 @@ class Figure21b(OverTime):
 
 
 def congestion_losses(run: Run) -> int:
-    """Frames that a queue or the buffer of a switch had no room for."""
+    """Count the frames dropped because a queue or the buffer of a switch was full."""
     drops = run.table("drops").filter(pl.col("reason").is_in(["queue full", "buffer full"]))
     return int(drops["packets"].sum())

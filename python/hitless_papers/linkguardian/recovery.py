@@ -1,10 +1,10 @@
-"""How long a lost packet takes to come again (paper, appendix B.1, figure 19).
+"""Delay of a retransmission (paper, appendix B.1, figure 19).
 
-The time from the detection of a missing packet at the receiving switch to the arrival of its first copy, for full
-frames at line rate. For 10G the authors published 10,000 delays, in three clusters a packet's time apart. With two
-copies, as in their programs, a packet is one packet's time late if its first copy was lost. It is two packets' times
-late if the packet before it was lost as well, because the two copies of that packet go first. Losses in bursts would
-fill the third cluster first. The run with one copy shows the second cause alone, in the second cluster.
+The delay runs from the detection of a missing packet at the receiving switch to the arrival of its first copy, for full
+frames at line rate. For 10G the authors published 10,000 delays, in three clusters one packet time apart. With two
+copies, as in their programs, a packet is one packet time late if its first copy was lost. It is two packet times late
+if the previous packet was lost too, because both copies of that packet go first. Bursts of losses would fill the third
+cluster first. The run with one copy shows only the second cause, in the second cluster.
 """
 
 import tomllib
@@ -24,7 +24,7 @@ from hitless_papers.judge import Judge, Paper, Unjudged
 from hitless_papers.linkguardian import basis, testbed
 
 _LARGEST_US: Mapping[int, Paper] = {25: 6.0, 100: Range(5.25, 5.5)}
-"""Section 4, and for 100G also section 5, which has 5.25 for a full frame."""
+"""Maximum delays of section 4; the 5.25 us for a full frame at 100G come from section 5."""
 _LOSS = 1e-3
 
 _CALIBRATED: Judge = Unjudged("calibrated on this number")
@@ -41,7 +41,7 @@ def _line_rate(rate_gbps: int, loss: float | Mapping[str, Any], packets: int, **
 
 
 def delays_us(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the delays of retransmissions, and how often each occurred."""
+    """Return the delays of retransmissions and their counts."""
     table = run.table("histograms").filter(pl.col("quantity") == "recovery delay (ns)")
     return table["value"].to_numpy() / 1e3, table["count"].cast(pl.Int64).to_numpy()
 
@@ -51,9 +51,9 @@ def _median_us(run: Run) -> float:
     return percentile(np.repeat(values, counts).tolist(), 50)
 
 
-@exhibit("lg/fig19", title="Delay from finding a loss to the retransmission")
+@exhibit("lg/fig19", title="Delay from the detection of a loss to the retransmission")
 class Figure19(Exhibit):
-    """25G and 100G as in the figure, buffered with and without loops; 10G compared with the published trace."""
+    """25G and 100G as in the figure, with and without recirculation; 10G compared with the published trace."""
 
     rests_on = basis.REPAIR_NOTE
 
@@ -88,7 +88,7 @@ class Figure19(Exhibit):
 
 
 def _without_loops(runs: Runs) -> Iterator[Row]:
-    """Section 5 expects less delay of buffering without recirculation; judged at all rates together."""
+    """Judge the expectation of section 5 that buffering without recirculation is faster, at all rates together."""
     rates = [f"{rate_gbps}G" for rate_gbps in _LARGEST_US]
     queued = {x: float(delays_us(runs[f"{x}, paused queue"])[0].max()) for x in rates}
     holds = all(queued[x] <= float(delays_us(runs[x])[0].max()) for x in rates)
@@ -98,14 +98,14 @@ def _without_loops(runs: Runs) -> Iterator[Row]:
 
 
 def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
-    """Judge the recoveries that ackNoTimeout ended: only those with all copies lost."""
+    """Judge that ackNoTimeout only ends a recovery if all copies were lost."""
     found = {}
     for x, run in runs.items():
         events, timeouts = run.counter("loss events", "sw6"), run.counter("ackNoTimeouts", "sw6")
         expected = events * _LOSS ** run.counter("copies per lost packet", "sw2")
         [guardian] = tomllib.loads(run.effective)["mechanism"]
         note = (
-            f"ackNoTimeout is {guardian['ack_no_timeout']}; all copies are lost of {expected:.1g} in {events:,} events"
+            f"ackNoTimeout is {guardian['ack_no_timeout']}; {expected:.1g} of {events:,} events should lose all copies"
         )
         found[x] = (timeouts, poisson_interval(timeouts), expected, note)
     holds = all(interval.low <= expected for _, interval, expected, _ in found.values())
@@ -115,12 +115,12 @@ def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
 
 
 def _trace_rows(name: str, run: Run) -> Iterator[Row]:
-    """Show the clusters of one run at 10G; the published trace judges two copies."""
+    """Yield the clusters of a run at 10G; the run with two copies is judged by the published trace."""
     values, counts = delays_us(run)
     median = _median_us(run)
     is_beside = name == "two copies"
     series = f"LG, {name}"
-    note = "paper column: 10,000 delays that the authors published, taken to be at 10G and 0.96 % loss"
+    note = "paper column: 10,000 delays that the authors published, assumed to be from 10G with 0.96 % loss"
     paper = _TRACE_MEDIAN_US if is_beside else None
     yield Row(series, "10G", "median retransmission delay", "us", median, paper, judge=Factor(), note=note)
     late = np.rint((values - median) / _PACKET_US)
@@ -129,7 +129,7 @@ def _trace_rows(name: str, run: Run) -> Iterator[Row]:
         count = int(counts[late == cluster].sum())
         x = f"10G, {cluster} packets late"
         paper = published if is_beside else None
-        # Nearly all of them lie in the first cluster, where a factor of two could not differ.
+        # Nearly all delays lie in the first cluster, so a factor of two could not fail there.
         judge: Judge = Exact() if cluster == 0 else Factor()
         share = percent_of(count, total)
         yield share.row(series, x, "of the recoveries", paper, judge, unit="%", note=_CAUSES[cluster])

@@ -1,9 +1,8 @@
-"""Why recovery out of order is enough for TCP (paper, section 4.4, figure 13).
+"""Effect of out-of-order recovery on TCP (paper, section 4.4, figure 13).
 
-Of the 24,387 B flows over DCTCP at 100G under LG_NB, those that received a selective acknowledgement are "affected".
-They are classified from the sender's own record: the most bytes that were selectively acknowledged at once, what it
-had not sent when they rose above two segments, and where the gap was. The figure's counts are not in the paper's
-text.
+The flows have 24,387 B and run over DCTCP at 100G under LG_NB. A flow with a selective acknowledgement is "affected".
+The sender's record classifies it: the maximum of selectively acknowledged bytes, the unsent bytes when they exceeded
+two segments, and the place of the gap. The paper's text does not give the figure's counts.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,9 +24,9 @@ _TOLERATED_BYTES = 2 * _MSS_BYTES
 _TAIL_PACKETS = 3
 _PENDING_MSS = Range(high=7)
 _FEW = 0.25
-"""The share of the affected flows that "a small fraction" is held to be, at most; the number is ours."""
+"""Maximum share of the affected flows that counts as "a small fraction"; the number is ours."""
 _SAME = 0.1
-"""A completion time that differs by less is "not affected"; the number is ours."""
+"""Maximum difference of a completion time that is "not affected"; the number is ours."""
 
 CLASSES = {
     "A": "at most 2 MSS sacked, no tail loss",
@@ -38,7 +37,7 @@ CLASSES = {
 
 
 def affected(run: Run) -> pl.DataFrame:
-    """The complete flows that received a selective acknowledgement, with their class and completion time."""
+    """Return the complete flows with a selective acknowledgement, with their class and completion time."""
     in_tail = pl.col("sack_gap_offset_bytes") >= (testbed.WEB_SEARCH_PACKETS - _TAIL_PACKETS) * _MSS_BYTES
     tolerated = pl.col("sacked_peak_bytes") <= _TOLERATED_BYTES
     without_pending = pl.col("sack_pending_bytes") == 0
@@ -54,7 +53,7 @@ def affected(run: Run) -> pl.DataFrame:
 
 @exhibit("lg/fig13", title="Classes of the 24,387 B flows that LG_NB recovers out of order")
 class Figure13(Exhibit):
-    """The tree of the figure with its counts, and what the text says of each class."""
+    """Counts in the figure's tree, and the text's statement about each class."""
 
     rests_on = basis.KERNEL_NOTE
 
@@ -83,7 +82,7 @@ class Figure13(Exhibit):
     def _statements(self, flows: pl.DataFrame, runs: Runs) -> Iterable[Row]:
         of = {name: flows.filter(pl.col("group_of") == name) for name in CLASSES}
         most = max(of["D"]["pending_mss"].to_list(), default=0.0)
-        arithmetic = f"{testbed.WEB_SEARCH_PACKETS} packets less the initial window of RFC 6928: no evidence"
+        arithmetic = f"{testbed.WEB_SEARCH_PACKETS} packets minus the initial window of RFC 6928: not evidence"
         judge: Judge = Unjudged(arithmetic)
         yield Row("LG_NB", "D", "most that was pending", "MSS", most, _PENDING_MSS, judge=judge)
         reduced = {name: int((of[name]["fast_recoveries"] > 0).sum()) for name in CLASSES}
@@ -107,12 +106,12 @@ class Figure13(Exhibit):
 
 
 def _over(name: str, metric: str, sample: Sequence[float], other: Sequence[float], *, is_same: bool) -> Row:
-    """The ratio of two medians, which the text has as one, or above one."""
+    """Judge the ratio of two medians: 1 or above 1, by the text."""
     if not sample or not other:
-        return Row("LG_NB", name, metric, "times", None, judge=Unjudged("no such flows"))
+        return Row("LG_NB", name, metric, "times", None, judge=Unjudged("the class has 0 flows"))
     over = ratio_of(sample, other, 50)
     if is_same:
-        note = "the text: the completion time is not affected, read as within a tenth"
+        note = "the text: the completion time is not affected, read as within 10 %"
         return over.row("LG_NB", name, metric, 1.0, Exact(_SAME), note=note)
-    judge = above_one(f"the text: that of class D is somewhat higher, {metric}", apart=0.0)
+    judge = above_one(f"the text: class D has a somewhat higher one, {metric}", apart=0.0)
     return over.row("LG_NB", name, metric, None, judge)

@@ -1,9 +1,9 @@
 """Switch resources of LinkGuardian (section 4.6, appendix B.4): memory, stateful units, recirculation.
 
 "With state provisioned for 256 ports, LinkGuardian requires only ~9 % of the total SRAM memory and uses ~25 % of the
-available SALUs." A switch is both ends: it sends on links that are protected and receives from others. The paper's
-3.98 % is an extrapolation, six times the largest share of table 4, for six times as many packets of 250 B as full ones;
-here it is measured.
+available SALUs." A switch is sender and receiver: it has protected links in both directions. The paper extrapolates
+3.98 % as six times the maximum of table 4, because 250 B allow six times the packet rate of full frames. Here it is
+measured.
 """
 
 from collections.abc import Iterable
@@ -31,14 +31,14 @@ _EXTRAPOLATED_PERCENT = 3.984
 
 
 def small_frames(rate_gbps: int, packets: int) -> Fields:
-    """Frames of 250 B at line rate over the protected link."""
+    """Build 250 B frames at line rate over the protected link."""
     name, size = "small-frames", _SMALL_BYTES
     return testbed.line_rate(rate_gbps, packets, name=name, frame_bytes=size, loss=_LOSS, scheme="LG")
 
 
-@exhibit("lg/resources", title="What LinkGuardian takes of a pipeline")
+@exhibit("lg/resources", title="Pipeline resources of LinkGuardian")
 class Resources(Exhibit):
-    """Registers of both ends, and the recirculation of frames of 250 B."""
+    """Registers of both ends, and recirculation of 250 B frames."""
 
     def points(self, context: Context) -> Iterable[Point]:
         packets = context.length("packets of 250 B", full=20_000_000, normal=2_000_000, quick=300_000)
@@ -55,7 +55,7 @@ class Resources(Exhibit):
             ):
                 passes = run.counter(name, switch) / float(run.summary["simulated_s"])
                 percent = 100 * passes / PIPELINE_PACKETS_PER_S
-                note = "the paper's is extrapolated from full frames, as an upper bound for all four"
+                note = "the paper extrapolates from full frames, as an upper bound for all four rows"
                 paper = _EXTRAPOLATED_PERCENT if (rate_gbps, side) == (100, "RX") else None
                 x, judge = f"{rate_gbps}G 1e-3, {_SMALL_BYTES} B, {side}", Factor()
                 yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=judge, note=note)
@@ -72,17 +72,15 @@ def _registers() -> Iterable[Row]:
     percent = 100 * alus / STATEFUL_ALUS
     yield Row("LG", f"{_PORTS} ports", "stateful ALUs", "%", percent, 25.0, judge=Factor(), note=note)
     shared = 100 * sum(_blocks(register, is_shared=True) for register in registers) / SRAM_BLOCKS
-    note = (
-        "request registers and missing numbers once for all ports, as the published program has its request registers"
-    )
+    note = "all ports share request registers and missing numbers, like the request registers in the published program"
     yield Row("LG", f"{_PORTS} ports", "SRAM", "%", shared, 9.0, judge=Unjudged(TABLES_TOO), note=note)
     apart = 100 * sum(_blocks(register, is_shared=False) for register in registers) / SRAM_BLOCKS
-    note = "all of it for each port, as here: more than a pipeline has"
+    note = "each port has all registers, as in this model: more than a pipeline has"
     yield Row("LG", f"{_PORTS} ports, each its own requests", "SRAM", "%", apart, note=note)
 
 
 def _blocks(register: Register, *, is_shared: bool) -> int:
-    """Return the blocks of an array with the cells of one port for each port, unless ports share it."""
+    """Return the SRAM blocks of an array for all ports, which may share its cells."""
     is_indexed_by_number = register["name"].startswith((_REQUESTS, _MISSING))
     ports = 1 if is_shared and is_indexed_by_number else _PORTS
     return blocks(ports * int(register["cells"]), int(register["cell_bits"]))

@@ -1,25 +1,25 @@
 """LinkGuardian and its rivals on the same link: end-to-end recovery alone, Wharf, and Link Layer Retry.
 
-The paper compares with Wharf only, numerically and at 10G (table 3); all of this goes beyond it. One link of the
-testbed loses 1e-5 to 1e-2 of its frames, at 25G, 100G and 400G. Three kinds of runs:
+The paper compares only with Wharf, by arithmetic and at 10G (table 3); this exhibit goes beyond it. One link of the
+testbed loses 1e-5 to 1e-2 of its frames, at 25G, 100G and 400G. There are three kinds of runs:
 
 - "line rate": full frames at the rate of the link, for its effective speed, the buffers and the order of packets;
-- "loss": the same with rare losses made frequent. In all of them the link loses 1e-3 of the frames sent for the first
-  time, or its own rate where that is higher. Of LinkGuardian's copies, and of the first frame of each replay, it loses
-  one half. Each packet lost for good then counts as much less as its losses were made likelier: a packet is lost for
-  good when it and its N copies are (LinkGuardian), when the first frame of a replay is lost ``max_replay_count`` times
-  after its first loss (Link Layer Retry, where all that is in the replay buffer goes with it), and when a block loses
-  one frame more than it has parity (Wharf, to the first order in the loss rate);
-- "delay": messages of one packet over RDMA at 30 % of the link's rate, hosts without delays of their own. The delay
-  added to a message is what it takes longer than in a run with the same arrivals, no loss and no mechanism. End-to-end
-  recovery is the card's timeout of 1 ms (section 4).
+- "loss": importance sampling of rare losses. The link loses at least 1e-3 of the frames in their first transmission,
+  and half of LinkGuardian's copies and of the first frames of replays. The weight of an unrecovered packet is the
+  inverse of the factor by which this raised its probability. A packet is unrecovered if it and its N copies are lost
+  (LinkGuardian); if the first frame of a replay is lost ``max_replay_count`` times after its first loss (Link Layer
+  Retry, which then loses the whole replay buffer); or if a block loses one frame more than it has parity frames (Wharf,
+  to first order in the loss rate);
+- "delay": messages of one packet over RDMA at 30 % of the link's rate, with hosts without delays. The added delay of a
+  message is the difference from a run with the same arrivals, but without loss and mechanism. End-to-end recovery is
+  the card's timeout of 1 ms (section 4).
 
-Wharf's blocks are those of table 3: 25 data frames and one parity frame, and at 1e-2 five and one. The paper says "the
-parameters that gave their best-reported goodput"; the two follow from its numbers (9.13 and 7.91 are 25/26 and 5/6 of
-9.49). Link Layer Retry has the profile that comes with the rate (SONiC's samples), but that it gives nothing up for its
-age (SAI's default): what it loses then follows from the number of replays alone. Frames wait while it begins, and after
-it gave up. LinkGuardian has the paper's parameters, of 100G for 400G too, and a recirculation port as fast as the
-link: through one of 100G the copies of a 400G link do not pass.
+Wharf has the blocks of table 3: 25 data frames and one parity frame, and at 1e-2 five and one. The paper says "the
+parameters that gave their best-reported goodput"; both follow from its numbers (9.13 and 7.91 are 25/26 and 5/6 of
+9.49). Link Layer Retry has the profile for its rate (SONiC's samples), but never discards data because of age (SAI's
+default), so its losses depend only on the number of replays. Frames wait during its start and after it gave up.
+LinkGuardian has the paper's parameters, at 400G those for 100G, and a recirculation port as fast as the link, because
+the copies of a 400G link would exceed a port of 100G.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,13 +51,13 @@ _TABLES = ("mechanisms", "links", "flows", "queues")
 
 
 def wharf_at(loss: float) -> Mapping[str, Any]:
-    """Wharf on the testbed's link, with the block that table 3 has for a loss rate."""
+    """Build Wharf on the testbed's link, with the block of table 3 for a loss rate."""
     data, parity = _WHARF_BLOCKS[loss]
     return {"kind": "wharf", "link": testbed.LINK, "data_frames": data, "parity_frames": parity}
 
 
 def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
-    """What runs on the link; LinkGuardian retransmits as many copies as Equation 2 asks for at ``loss``."""
+    """Return the mechanisms on the link; equation 2 gives LinkGuardian's number of copies at ``loss``."""
     link = {"link": testbed.LINK}
     if scheme == "Wharf":
         return [wharf_at(loss)]
@@ -70,14 +70,14 @@ def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
 
 
 class Cell(LinkCase):
-    """One scheme at one rate and one loss rate, with runs at "line rate", for the "delay", and for the "loss"."""
+    """One scheme at one rate and loss rate, with runs "line rate", "delay" and "loss"."""
 
     @property
     def raised_loss(self) -> float:
         return max(self.loss, _RAISED_LOSS)
 
     def loss_key(self, copies_for: float | None) -> str:
-        """The key of its "loss" run, which cells share where nothing but the weight differs."""
+        """Return the key of the "loss" run; cells share it if only their weights differ."""
         what = f", copies for {testbed.exponent(copies_for)}" if copies_for else ""
         return f"{self.scheme} {self.rate_gbps}G loss {testbed.exponent(self.raised_loss)}{what}"
 
@@ -90,7 +90,7 @@ def cells() -> Iterator[Cell]:
 
 
 def _copies_for(cell: Cell) -> float | None:
-    """The loss rate that decides LinkGuardian's copies: 1e-5 and 1e-4 ask for one each, and share their run."""
+    """Return the loss rate that decides LinkGuardian's copies: 1e-5 and 1e-4 need one copy, and share a run."""
     return max(cell.loss, 1e-4) if cell.scheme in testbed.MODES else None
 
 
@@ -99,7 +99,7 @@ def line_rate(cell: Cell, packets: int) -> Fields:
 
 
 def rare_losses(cell: Cell, packets: int) -> Fields:
-    """Build the same with rare losses made frequent."""
+    """Build a "loss" run with raised loss rates."""
     protection = mechanisms(cell.scheme, _copies_for(cell) or cell.loss)
     repair_loss = None if cell.scheme == "Wharf" else _REPAIR_LOSS
     return _datagrams(cell, packets, cell.raised_loss, protection, repair_loss=repair_loss)
@@ -140,7 +140,7 @@ def _on_link(made: Fields, rate_gbps: int, protection: list[Mapping[str, Any]]) 
 
 
 def effective_loss(run: Run, cell: Cell) -> Estimate:
-    """Return the share of packets that were not recovered, weighted by the factor that made their losses likelier."""
+    """Return the share of unrecovered packets, divided by the factor that raised their probability."""
     raised = cell.loss / cell.raised_loss
     if cell.scheme == "none":
         links = run.table("links").filter(pl.col("link") == testbed.LINK)
@@ -152,7 +152,7 @@ def effective_loss(run: Run, cell: Cell) -> Estimate:
     if cell.scheme == "LLR":
         weight = raised * (cell.loss / _REPAIR_LOSS) ** _REPLAYS_MAX
         flushes = run.counter("flushes", "sw2")
-        # A flush takes several packets at once: what is rare, and independent, is the flush.
+        # A flush loses several packets at once; the rare and independent event is the flush.
         each = lost / flushes if flushes else 1.0
         return rate_of(flushes, run.counter("frames numbered", "sw2")).scaled(weight * each)
     copies = run.counter("copies per lost packet", "sw2")
@@ -161,7 +161,7 @@ def effective_loss(run: Run, cell: Cell) -> Estimate:
 
 
 def wharf_theory(loss: float) -> float:
-    """The loss that a code leaves of independent losses: a frame is lost, and so are h or more others of its block."""
+    """Return the residual loss of a code: the frame is lost, and at least ``parity`` other frames of its block."""
     data, parity = _WHARF_BLOCKS[loss]
     others = data + parity - 1
     chance, restored = (1.0 - loss) ** others, 0.0
@@ -172,14 +172,14 @@ def wharf_theory(loss: float) -> float:
 
 
 def wharf_speed_percent(loss: float) -> float:
-    """What headers (6 bytes a frame) and parity (22 bytes more than the longest of its block) leave of a link."""
+    """Return the link speed after headers (6 bytes per frame) and parity (22 bytes more than its longest frame)."""
     data, parity = _WHARF_BLOCKS[loss]
     block_bytes = data * (testbed.WIRE_BYTES + 6) + parity * (testbed.WIRE_BYTES + 22)
     return 100 * data * testbed.WIRE_BYTES / block_bytes
 
 
 def _known(runs: Runs) -> Mapping[str, Shape]:
-    """What must hold of a scheme in all its cells, judged of all of them together."""
+    """Return the statements that must hold in all cells of a scheme, each judged once for all cells."""
     of = {scheme: [cell for cell in cells() if cell.scheme == scheme] for scheme in SCHEMES}
     made = {}
     for scheme in _IN_ORDER:
@@ -187,14 +187,12 @@ def _known(runs: Runs) -> Mapping[str, Shape]:
         made[scheme] = Shape(in_order, f"{scheme} keeps the order of packets, at any rate and loss")
     speeds = [(speed_percent(runs[c.key("line rate")], c.rate_gbps), c.loss) for c in of["Wharf"]]
     holds = all(close(percent, wharf_speed_percent(loss), 0.02) for percent, loss in speeds)
-    made["Wharf"] = Shape(
-        holds, "Wharf leaves what its headers and parity leave by arithmetic, within 2 %, at any loss"
-    )
+    made["Wharf"] = Shape(holds, "Wharf's speed is within 2 % of the arithmetic of its headers and parity, at any loss")
     return made
 
 
 def buffers_bytes(run: Run, scheme: str) -> tuple[float, float]:
-    """The most that the sending and the receiving end held for recovery."""
+    """Return the maximum bytes that sender and receiver buffered for recovery."""
     if scheme == "Wharf":
         return run.counter("encoder buffer peak (bytes)", "sw2"), run.counter("decoder buffer peak (bytes)", "sw6")
     if scheme == "LLR":
@@ -211,7 +209,7 @@ def reordered_percent(run: Run) -> float:
 
 
 def added_ns(run: Run, clean: Run) -> list[float]:
-    """By how much each message that is complete took longer than in the run without losses and mechanisms."""
+    """Return the delay of each complete message, minus its delay in the run without losses and mechanisms."""
     both = _delivery(run).join(_delivery(clean), on=["group", "position"], suffix="_clean")
     added: list[float] = ((both["delivered_ps"] - both["delivered_ps_clean"]) / 1e3).to_list()
     return added
@@ -224,7 +222,7 @@ def _delivery(run: Run) -> pl.DataFrame:
 
 @exhibit("lg/rivals", title="LinkGuardian and its rivals on the same link")
 class Rivals(Exhibit):
-    """Beyond the paper: what of these rows can be known beforehand is judged by that."""
+    """Rows beyond the paper, judged by arithmetic and by the guarantees of the schemes where these exist."""
 
     def __init__(self) -> None:
         self._added: dict[str, list[float]] = {}
@@ -239,7 +237,7 @@ class Rivals(Exhibit):
             key = cell.loss_key(_copies_for(cell))
             if cell.scheme != "none" and key not in keys:
                 keys.add(key)
-                # Two losses in one block of Wharf's are rarer than what befalls the others' repairs.
+                # Two losses in a block of Wharf are rarer than failed repairs of the other schemes.
                 factor = 4 if cell.scheme == "Wharf" else 1
                 yield Point(key, rare_losses(cell, rare * factor), keep=("mechanisms", "links"))
             protection = mechanisms(cell.scheme, cell.loss)
@@ -262,7 +260,7 @@ class Rivals(Exhibit):
         added = self._delays(cell, runs)
         done = (basis.share(cell.scheme, runs[cell.key("delay")]),)
         for name, percent in (("median", 50.0), ("p99.9", 99.9)):
-            note = "" if cell.scheme == "none" else "messages that one loss delays come together: it is too narrow"
+            note = "" if cell.scheme == "none" else "interval too narrow: one loss delays several messages in a row"
             metric = f"{name} of the delay added"
             delay = percentile_of(added, percent)
             yield delay.row(cell.scheme, cell.x, metric, unit="ns", note=note, completed=done)

@@ -1,12 +1,12 @@
 """Line-rate traffic of full frames over the protected link (paper, sections 4.1 and 4.6).
 
-A packet generator sends, so that no host's stack is in the way.
+A packet generator sends the traffic, so host stacks do not affect it.
 
-Effective loss is estimated by importance sampling where counting would take too long: in the runs called "loss" the
-link corrupts retransmitted copies with a probability of one half instead of the link's own, and a packet all of whose
-N copies were lost counts (loss / 0.5)^N. Whether a packet is lost for good depends on the fates of its own copies only,
-so the estimate is unbiased but for the rare case that one packet's fate delays another's; a test compares it with
-direct counting where that is possible. Everything else is measured in runs without it, called "speed".
+Effective loss is estimated by importance sampling, because counting would take too long: in the runs "loss" the link
+corrupts retransmitted copies with probability 0.5 instead of the link's rate, and a packet with N lost copies has the
+weight (loss / 0.5)^N. A packet's recovery depends only on its copies, so the estimate is unbiased, except in the rare
+case that one packet delays another; a test compares it with direct counting. All other quantities are measured in
+the runs "speed", without importance sampling.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,9 +29,9 @@ RATES_GBPS = (25, 100)
 REPAIR_LOSS = 0.5
 _PAPER_COPIES = {1e-5: 1, 1e-4: 1, 1e-3: 2}
 """Copies of each lost packet (section 4.1)."""
-_NOT_INDEPENDENT = Unjudged("the paper's own loss deviates from the theory here: its losses were not independent")
+_NOT_INDEPENDENT = Unjudged("the paper's measurement deviates from the theory here: its losses were not independent")
 PIPELINE_PACKETS_PER_S = 1.22e9
-"""What one pipeline forwards: its clock, and "10 Mpps is about 1 %" (section 3.5)."""
+"""Capacity of a pipeline, from its clock and "10 Mpps is about 1 %" (section 3.5)."""
 
 _PATIENCE_US = 7.5 + 0.2
 """The longer of the paper's two ackNoTimeouts, and two periods of the timer packets."""
@@ -40,12 +40,12 @@ _TABLES = ("mechanisms", "links", "queues")
 
 
 def cases(schemes: Iterable[str] = tuple(testbed.MODES), rates_gbps: Iterable[int] = RATES_GBPS) -> list[LinkCase]:
-    """Those of some schemes and rates, in the order of the figure."""
+    """Return the cases of these schemes and rates, in the order of the figure."""
     return [LinkCase(rate, loss, scheme) for rate, loss, scheme in product(rates_gbps, testbed.LOSSES, schemes)]
 
 
 def stress(case: LinkCase, packets: int, repair_loss: float | None = None, **settings: Any) -> Fields:
-    """``packets`` full frames at line rate; ``settings`` are LinkGuardian's."""
+    """Build ``packets`` full frames at line rate; ``settings`` are LinkGuardian's."""
     return testbed.line_rate(
         case.rate_gbps,
         packets,
@@ -59,14 +59,14 @@ def stress(case: LinkCase, packets: int, repair_loss: float | None = None, **set
 
 
 def speed_points(context: Context) -> Iterator[Point]:
-    """The runs that everything but the effective loss is measured in."""
+    """Yield the runs for all quantities except the effective loss."""
     packets = context.length("packets a run", full=20_000_000, normal=2_000_000, quick=300_000)
     for case in cases():
         yield Point(case.key("speed"), stress(case, packets), keep=_TABLES)
 
 
 def loss_points(context: Context, schemes: Iterable[str]) -> Iterator[Point]:
-    """The runs that the effective loss is estimated in: longer where losses are rarer."""
+    """Yield the runs for the effective loss; rarer losses need longer runs."""
     for case in cases(schemes):
         least = round(25 / case.loss)
         quick, normal = max(300_000, least), max(3_000_000, 10 * least)
@@ -80,15 +80,15 @@ def copies(run: Run) -> int:
 
 
 def theory(case: LinkCase) -> float:
-    """The paper's expectation for its own number of copies: original and copies all lost, independently (section 4.1).
+    """Return the paper's expectation, from independent losses of original and copies (section 4.1).
 
-    It is the paper's, whatever the run does: 1e-10, 1e-8 and 1e-9.
+    The values are 1e-10, 1e-8 and 1e-9, for the paper's number of copies, whatever the run's number is.
     """
     return float(case.loss ** (_PAPER_COPIES[case.loss] + 1))
 
 
 def effective_loss(run: Run, case: LinkCase) -> Estimate:
-    """Lost packets over protected ones, each weighted by how much likelier its loss was made."""
+    """Return the share of lost packets, divided by the factor that raised their probability."""
     lost = run.counter("packets lost", "sw6")
     beyond = min(lost, run.counter("losses beyond the request registers", "sw2"))
     weight = (case.loss / REPAIR_LOSS) ** copies(run)
@@ -101,7 +101,7 @@ def effective_loss(run: Run, case: LinkCase) -> Estimate:
 
 @exhibit("lg/fig8", title="Effective loss rate and link speed under line-rate traffic")
 class Figure8(Exhibit):
-    """The paper's text: the theory for all six losses, and a link speed of about 92 % with LG at 100G and 1e-3."""
+    """Statements of the text: theory for all six losses, and a link speed of about 92 % with LG at 100G and 1e-3."""
 
     rests_on = basis.REPAIR_NOTE
 
@@ -134,7 +134,7 @@ class Figure8(Exhibit):
             paper, judge = 92.0, Exact(better="higher")
         elif is_hardest:
             given_up, beside = 100 - speeds[case], 100 - speeds[replace(case, scheme="LG")]
-            judge = Shape(given_up < beside / 2, "LG_NB scales much better than LG: it gives up less than half as much")
+            judge = Shape(given_up < beside / 2, "LG_NB scales much better than LG: it costs less than half the speed")
         return Row(case.scheme, case.x, "link speed", "%", speeds[case], paper, judge=judge, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -191,7 +191,7 @@ class Figure14(Exhibit):
                 yield Row(case.scheme, f"{case.x} {side}", "median buffer use", "KB", median)
 
     def _of_both_modes(self, runs: Runs) -> Iterator[Row]:
-        """Judge the text about the sending side: as much at 25G, about 3x lower without order at 100G."""
+        """Judge the text about the sender's buffer: equal at 25G, about 3x lower without order at 100G."""
         for rate_gbps, paper, judge in ((25, 1.0, Exact(0.1)), (100, 3.0, Gain())):
             with_order, without = (self._largest(rate_gbps, of, "sw2.recirculation0", runs) for of in testbed.MODES)
             metric = "largest buffer use, LG over it"
@@ -204,7 +204,7 @@ class Figure14(Exhibit):
     def _row(self, rate_gbps: int, scheme: str, side: str, largest: float) -> Row:
         x = f"{rate_gbps}G {side}"
         if (scheme, side) == ("LG_NB", "RX"):
-            return Row(scheme, x, "largest buffer use", "KB", largest, 0.0, judge=Exact(), note="needs none")
+            return Row(scheme, x, "largest buffer use", "KB", largest, 0.0, judge=Exact(), note="needs no buffer")
         paper = self._PAPER_KB[scheme, rate_gbps, side]
         note = "packets in the pipelines of the loop do not count"
         return Row(scheme, x, "largest buffer use", "KB", largest, paper, judge=Factor(), note=note)
@@ -221,7 +221,7 @@ class Figure14(Exhibit):
 
 @exhibit("lg/tab4", title="Recirculation overhead in percent of a pipeline's capacity")
 class Table4(Exhibit):
-    """Passes through the recirculation port a second, over what the pipeline can process."""
+    """Packets per second through the recirculation port, divided by the pipeline's capacity."""
 
     rests_on = basis.REPAIR_NOTE
     _PAPER = {  # noqa: RUF012
@@ -244,14 +244,14 @@ class Table4(Exhibit):
                 name = {"TX": "copies recirculated", "RX": "buffered packets recirculated"}[side]
                 passes = run.counter(name, {"TX": "sw2", "RX": "sw6"}[side])
                 percent = 100 * passes / float(run.summary["simulated_s"]) / PIPELINE_PACKETS_PER_S
-                note = "the reordering buffer is in use from the first loss on" if side == "RX" else ""
+                note = "the first loss activates the reordering buffer" if side == "RX" else ""
                 x = f"{case.x} {side}"
                 yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=Factor(), note=note)
 
 
 @exhibit("lg/overhead", title="Header overhead")
 class Overhead(Exhibit):
-    """What LinkGuardian adds to each frame in either direction (section 4.6)."""
+    """Bytes that LinkGuardian adds to each frame in either direction (section 4.6)."""
 
     def points(self, context: Context) -> Iterable[Point]:
         packets = context.length("packets", full=1_000_000, quick=100_000)
@@ -264,7 +264,7 @@ class Overhead(Exhibit):
             dummies_bytes = 64 * run.counter("dummies sent", "sw2")
             frames = run.counter("packets delivered", "sw6")
             header_bytes = (arrived_bytes(run, testbed.LINK) - dummies_bytes) / frames - testbed.FRAME_BYTES
-            note = "frames under way at the end of the run make the last digits"
+            note = "frames in flight at the end of the run affect the last digits"
             yield Row(scheme, "MTU", "header", "bytes", header_bytes, 3.0, judge=Exact(), note=note)
             percent = 100 * header_bytes / testbed.WIRE_BYTES
             yield Row(scheme, "MTU", "overhead", "%", percent, 0.2, judge=Exact(0.05), note='paper: "about 0.2 %"')
@@ -274,7 +274,7 @@ class Overhead(Exhibit):
 
 @exhibit("lg/timeouts", title="Loss events that end in ackNoTimeout, and stalls")
 class Timeouts(Exhibit):
-    """Section 4.1: 476 of about 31 million loss events, over all LG runs of figure 8; transmission never stalls."""
+    """Section 4.1: 476 of about 31 million loss events in all LG runs of figure 8; transmission never stalls."""
 
     rests_on = basis.REPAIR_NOTE
 
@@ -293,15 +293,15 @@ class Timeouts(Exhibit):
             shares[case] = timeouts * percent
             intervals[case] = poisson_interval(timeouts).scaled(percent)
             yield Row("LG", case.x, "loss events with ackNoTimeout", "%", shares[case], interval=intervals[case])
-        # The paper pools runs of equal length: events come in proportion to the loss rate and the packet rate.
+        # The paper pools runs of equal length: the number of events is proportional to loss rate and packet rate.
         total = sum(case.loss * case.rate_gbps for case in blocking)
         weights = {case: case.loss * case.rate_gbps / total for case in blocking}
         pooled = sum(shares[case] * weights[case] for case in blocking)
         ends = [sum(getattr(intervals[c], end) * weights[c] for c in blocking) for end in ("low", "high")]
-        note = "pooled over runs of equal length, how the paper weighted them is not known; the interval is no narrower"
+        note = "pooled over runs of equal length; the paper does not give its weights; the interval is an upper bound"
         metric, judge = "loss events with ackNoTimeout", Factor(better="lower")
         yield Row("LG", "all", metric, "%", pooled, 0.0016, interval=Interval(*ends), judge=judge, note=note)
         stalls_us = [runs[case.key("loss")].counter("longest stall (ns)", "sw6") / 1e3 for case in blocking]
         shape = Shape(max(stalls_us) <= _PATIENCE_US, "no stall outlasts ackNoTimeout and a timer period")
-        note = "the longest that a missing packet kept others waiting, copies lost with 0.5"
+        note = "maximum time that a missing packet delayed others; copies are lost with probability 0.5"
         yield Row("LG", "all", "longest stall", "us", max(stalls_us), judge=shape, note=note)

@@ -1,23 +1,23 @@
-"""The testbed of figure 7: h4 - sw2 - sw6 - h8, of which the link sw2->sw6 corrupts.
+"""Testbed of figure 7: h4 - sw2 - sw6 - h8, with corruption on the link sw2->sw6.
 
-Where a number comes from:
+Sources of the numbers:
 
-- 50 ns of propagation: fibre of some metres. Switch latencies: the simulator's "tofino-like" preset, calibrated on
-  t_flight_resume (appendix B.1), which is therefore no evidence here.
-- Hosts: what the authors' scripts say of them (NUS-SNL/linkguardian, fct_expt_tcp): no timestamps, receive offload,
-  and a program for each flow that closes when it has written, so that the last segment carries FIN and its
-  acknowledgement may be the FIN of the receiving program, which closes a while (`CLOSE`) later.
-- Kernel stack and the time to close: `KERNEL` and `CLOSE`, **calibrated on the column "No Loss" of table 2 and on
-  nothing else** of what the exhibits show. A pass has a fixed and an exponential part; they make the round-trip time of
-  about 30 us that section 4 states. The mean of the exponential part, and the median and 99.9th percentile of the time
-  to close, are those that come nearest to the column's five numbers (`tests/validation/host_stack.py` finds them,
-  docs/evidence/validation.md shows how near). All other columns, exhibits and rates use the same parameters.
-- `REPAIR_LATENCY`: **calibrated on the largest retransmission delay at 25G of figure 19 and on nothing else**; where on
-  the way of a retransmission it arises is not known (docs/evidence/linkguardian.md).
-- Card stack (RDMA), 1 us a pass with a lognormal part: an assumption, the paper gives none.
-- 1 ms timer ticks: the paper's "lowlatency" kernel; RTOmin 1 ms and the NIC's timeout of about 1 ms: section 4.
-- Losses: 1e-5, 1e-4, 1e-3 nominally. The published table of the authors' measurements at 100G has 1.43e-5, 9.16e-5
-  and 1.16e-3 for them; `MEASURED_LOSS` is the last, for exhibits where "about 1e-3" decides a percentile.
+- Propagation takes 50 ns: a few metres of fibre. Switch latencies come from the simulator's preset "tofino-like", which
+  is calibrated on t_flight_resume (appendix B.1); so t_flight_resume is not evidence here.
+- Hosts follow the authors' scripts (NUS-SNL/linkguardian, fct_expt_tcp): timestamps are off, receive offload is on, and
+  each flow has a program that closes after writing. So the last segment carries a FIN, and its acknowledgement can be
+  the FIN of the receiving program, which closes later (`CLOSE`).
+- Kernel stack and closing time, `KERNEL` and `CLOSE`, are **calibrated only on the column "No Loss" of table 2**. A
+  pass has a fixed and an exponential part, which add up to the RTT of about 30 us in section 4.
+  `tests/validation/host_stack.py` fits the mean of the exponential part, and the median and 99.9th percentile of the
+  closing time, to the column's five numbers; docs/evidence/validation.md shows the fit. All other columns, exhibits
+  and rates use the same parameters.
+- `REPAIR_LATENCY` is **calibrated only on the maximum retransmission delay at 25G of figure 19**. Where on the path of
+  a retransmission it arises is not known (docs/evidence/linkguardian.md).
+- The card's stack (RDMA), 1 us per pass with a lognormal part, is an assumption; the paper does not give it.
+- Timer ticks of 1 ms: the paper's "lowlatency" kernel. RTOmin 1 ms and the NIC's timeout of about 1 ms: section 4.
+- The nominal loss rates are 1e-5, 1e-4 and 1e-3. The authors' published measurements at 100G have 1.43e-5, 9.16e-5 and
+  1.16e-3; `MEASURED_LOSS` is the last, for percentiles that depend on "about 1e-3".
 """
 
 from collections.abc import Mapping
@@ -36,21 +36,21 @@ SERIES: Mapping[str, tuple[str, float]] = {
     "loss": ("none", MEASURED_LOSS),
     **{scheme: (scheme, MEASURED_LOSS) for scheme in MODES},
 }
-"""Scheme and loss rate of what figures 10 to 12 compare."""
+"""Scheme and loss rate of each series in figures 10 to 12."""
 REPAIR_LATENCY = "3 us"
-"""Time from a request to the queue of retransmissions, without a pass of the pipeline."""
+"""Time from a request to the queue of retransmissions, without the pass through the pipeline."""
 
 KERNEL: Mapping[str, int] = {"fixed_ns": 0, "send_ns": 11_000, "mean_ns": 1_000}
-"""One pass through the kernel's stack: a fixed part and an exponential one of a mean; with `median_ns` and `p999_ns`
-for that, a lognormal one. `send_ns` is the fixed part on the way out where it differs."""
+"""One pass through the kernel's stack: a fixed part and a random part, exponential with `mean_ns` or lognormal with
+`median_ns` and `p999_ns`. `send_ns` replaces the fixed part in the sending direction."""
 
 CLOSE: Mapping[str, int] = {"median_ns": 65_000, "p999_ns": 149_500}
-"""How long after the last segment the receiving program closes: lognormal."""
+"""Time from the last segment until the receiving program closes: lognormal."""
 
 KERNEL_OF_ONE_MODE: Mapping[str, int] = {"fixed_ns": 0, "send_ns": 0, "mean_ns": 6_500}
 CLOSE_OF_ONE_MODE: Mapping[str, int] = {"median_ns": 12_000, "p999_ns": 72_000}
-"""Hosts without receive offload, whose last segment is always acknowledged by the program that closes: nearer to the
-column "No Loss", with its body at 99 us (`host_stack.py --one-mode`)."""
+"""Hosts without receive offload: the closing program always acknowledges the last segment. They fit the column
+"No Loss" better, with a median of 99 us (`host_stack.py --one-mode`)."""
 
 DCTCP: Mapping[str, Any] = {
     "kind": "tcp",
@@ -63,22 +63,21 @@ DCTCP: Mapping[str, Any] = {
     "eifel_undo": False,
     "dsack_undo": True,
 }
-"""The paper's TCP (section 4): SACK, RACK-TLP, ECN and segmentation offload, of which a burst has up to 64 KB.
-Connections are open when a flow begins and know the round-trip time from their handshake, so the first timeout follows
-from that and RTOmin and is not the second of RFC 6298. The authors' scripts switch timestamps off, so that needless
-retransmissions are found by DSACK alone."""
+"""The paper's TCP (section 4): SACK, RACK-TLP, ECN, and segmentation offload in bursts of up to 64 KB. Connections are
+open when a flow begins and know the RTT from their handshake, so the first timeout follows from RTT and RTOmin and not
+from the 1 s of RFC 6298. The authors' scripts disable timestamps, so only DSACK detects spurious retransmissions."""
 
 WEB_SEARCH_BYTES = 24_387
-"""The commonest flow of the web search workload (sections 4.3 to 4.5)."""
+"""Most frequent flow size of the web search workload (sections 4.3 to 4.5)."""
 
 WEB_SEARCH_PACKETS = 17
-"""What that is in packets (section 4.4)."""
+"""Packets of such a flow (section 4.4)."""
 
 SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "period": "1 us"}]}
-"""The buffers of both ends."""
+"""Samples of the buffers at both ends."""
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
-"""A full frame with preamble and gap, the paper's unit of link speed."""
+"""Bytes of a full frame with preamble and gap. The paper's link speeds include both."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +111,11 @@ def scenario(
     gro: bool = True,
     measure: Mapping[str, Any] | None = None,
 ) -> Fields:
-    """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
+    """Build the testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
 
-    ``loss`` is the rate of independent losses, or a loss model in the words of a scenario; ``settings`` are further
-    ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none;
-    without ``gro`` hosts look at each packet by itself.
+    ``loss`` is the rate of independent losses, or a loss model of a scenario; ``settings`` are additional settings of
+    LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator. Without ``gro`` hosts
+    process each packet separately.
     """
     return scenarios.scenario(
         name,
@@ -133,7 +132,7 @@ def scenario(
 
 
 def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRAME_BYTES, **more: Any) -> Fields:
-    """So many frames at the rate of the link, from a packet generator; ``more`` is for `scenario`."""
+    """Build ``packets`` frames at line rate from a packet generator; ``more`` goes to `scenario`."""
     duration_s = packets_duration_s(packets, rate_gbps, frame_bytes)
     size = {} if frame_bytes == FRAME_BYTES else {"frame_bytes": f"{frame_bytes} B"}
     return scenario(
@@ -148,13 +147,13 @@ def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRA
 
 
 def guardian(scheme: str, **settings: Any) -> Mapping[str, Any]:
-    """LinkGuardian on the testbed's link; ``scheme`` is "LG" or "LG_NB"."""
+    """Build LinkGuardian on the testbed's link; ``scheme`` is "LG" or "LG_NB"."""
     made = {"kind": "linkguardian", "link": LINK, "mode": MODES[scheme], "repair_latency": REPAIR_LATENCY}
     return {**made, **settings}
 
 
 def loss_model(loss: float | Mapping[str, Any], repair_loss: float | None) -> Mapping[str, Any]:
-    """Independent losses; ``repair_loss`` is the probability for retransmitted copies where it differs."""
+    """Build independent losses; ``repair_loss`` is the loss rate of retransmitted copies, by default the same."""
     if isinstance(loss, Mapping):
         return loss
     if loss == 0.0:
@@ -173,15 +172,15 @@ def exponent(loss: float) -> str:
 
 
 def seconds(duration_s: float) -> str:
-    """A time as scenario files have it, to the nanosecond."""
+    """Format a time for a scenario file, rounded to nanoseconds."""
     return f"{round(duration_s * 1e9)} ns"
 
 
 def trials(payload_bytes: int, count: int) -> Mapping[str, Any]:
     """Build ``count`` flows of ``payload_bytes``, one after the other.
 
-    Each has a connection of its own that is open when the flow begins: its window starts at the ten segments of
-    RFC 6928, which Linux has since 3.0. The paper does not say how it opened connections.
+    Each flow has a separate, open connection with the initial window of ten segments of RFC 6928, which Linux has used
+    since 3.0. The paper does not say how it opened connections.
     """
     return {
         "kind": "sequence",
@@ -203,14 +202,14 @@ def _host(kernel: Mapping[str, int] | None, *, gro: bool) -> Mapping[str, Any]:
 
 
 def jitter(delay: Mapping[str, int]) -> Mapping[str, Any]:
-    """The random part of `KERNEL`, or of another delay in its words, as scenario files have it."""
+    """Build the random part of a delay such as `KERNEL` for a scenario."""
     if "mean_ns" in delay:
         return {"kind": "exponential", "mean": f"{delay['mean_ns']} ns"}
     return {"kind": "lognormal", "median": f"{delay['median_ns']} ns", "p999": f"{delay['p999_ns']} ns"}
 
 
 CLOSING: Mapping[str, Any] = {**DCTCP, "close": {"jitter": jitter(CLOSE)}}
-"""`DCTCP` between programs that close behind each flow."""
+"""`DCTCP` between programs that close after each flow."""
 CLOSING_IN_ONE_MODE: Mapping[str, Any] = {**DCTCP, "close": {"jitter": jitter(CLOSE_OF_ONE_MODE)}}
 
 

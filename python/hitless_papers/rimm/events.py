@@ -122,7 +122,7 @@ def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any
 
 
 def completions_ms(events: Sequence[Event], group: str) -> list[float]:
-    """Return the completion times of the group's flow, without events in which it did not complete."""
+    """Return the completion times of the group's flow; events without completion are skipped."""
     return [time for event in events if (time := event.completion_ms(group)) is not None]
 
 

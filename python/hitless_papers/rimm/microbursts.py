@@ -182,7 +182,7 @@ _LEAST_MS = testbed.BURST_BYTES / 1_448 * 1_538 * 8 / 10e9 * 1e3
 
 
 def _timeouts(events: list[Event], group: str) -> str:
-    """Format the number of events in which the flow ran into a timeout."""
+    """Format the number of events with a timeout of the flow."""
     late = sum(event.of(group, "timeouts") > 0 for event in events)
     return f"timeouts in {late} of {len(events)} events"
 

@@ -2,9 +2,9 @@
 
 Sources of the numbers:
 
-- Section IV: 40 Gb/s between switches, 10 Gb/s to hosts, a background of one TCP flow (10 Gb/s Ethernet carries
+- Section IV: 40 Gb/s between switches, 10 Gb/s to hosts, one TCP flow as background (10 Gb/s Ethernet carries
   9.42 Gb/s of TCP payload), a burst of 5 MB, 20 events, a queue of 24,000 segments and an alarm at 20,000.
-- A segment has 80 B, the cell in which a Tofino counts its queues. The paper gives no unit. So the queue is 1.92 MB, or
+- A segment has 80 B, the cell size of a Tofino's queues. The paper does not give the unit. So the queue is 1.92 MB, or
   1.54 ms at 10 Gb/s.
 - Topology: two spines S1-1 and S1-2, three leaves S2-1 to S2-3; VM1 to VM3 on S2-1, VM4 to VM6 on S2-2, VM7 on S2-3.
   The text says that VM1 and VM4 send to VM7 and that the queue of S2-3 overflows; the rest of the figure is an

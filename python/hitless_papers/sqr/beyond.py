@@ -1,6 +1,6 @@
 """Experiments beyond the paper: several failures, other detection, rates, hosts and variants of SQR.
 
-All on figure 2, with the short web search flows from h2 to h4, one every 4.1 ms. Nothing here is judged.
+All variants run on figure 2, with short web search flows from h2 to h4, one every 4.1 ms. No row is judged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ _SMALL_BUFFER = {"kind": "shared", "total": "4 MB", "alpha": 8}
 
 @dataclass(frozen=True)
 class Variant:
-    """One difference from the paper's set-up."""
+    """One change to the paper's set-up."""
 
     name: str
     note: str = ""
@@ -35,7 +35,7 @@ class Variant:
     detection: Mapping[str, Any] | None = None
     links: Sequence[str] = (testbed.FAILING,)
     again_after_us: float | None = None
-    """A second failure so long after each."""
+    """Time from each failure to a second one."""
     transport: Mapping[str, Any] = field(default_factory=lambda: testbed.TCP)
     rate_gbps: int = 10
     sqr: Mapping[str, Any] | None = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Variant:
 
     def _failures(self) -> Iterable[Mapping[str, Any]]:
         for link in self.links:
-            # Without jitter all links fail in the same instant, and again so long after.
+            # Without jitter all links fail at the same time, also in the second failure.
             made = {**testbed.failures(self.scheme), "link": link, "every": "21.3 ms", "jitter": "0 s"}
             yield made
             if self.again_after_us is not None:
@@ -72,7 +72,7 @@ class Variant:
 
 
 def _bursts() -> Sequence[Mapping[str, Any]]:
-    """Two bursts at once that leave sw6 by the protected link: a queue of up to 1.5 MB, which loses nothing."""
+    """Build two simultaneous bursts over the protected link: a queue of up to 1.5 MB at sw6, without loss."""
     burst = {"transport": "background", "kind": "incast", "fan_in": 1, "size": "1.5 MB", "period": "10 ms"}
     return (
         {"name": "background h1", "servers": ["h1"], "clients": ["h4"], **burst},
@@ -85,28 +85,28 @@ _VARIANTS = (
     Variant("SB'+SQR", "the paper's set-up, for comparison"),
     Variant(
         "both links of sw10",
-        "sw6 - sw10 and sw5 - sw10 fail in the same instant; flows come from h2 and h3",
+        "sw6 - sw10 and sw5 - sw10 fail at the same time; flows come from h2 and h3",
         links=_BOTH_LINKS,
         sources=("h2", "h3"),
     ),
     Variant("again at once", "a second failure 60 us after each repair", again_after_us=820.0),
     Variant("again after 2 ms", "a second failure 2 ms after the first", again_after_us=2_000.0),
-    Variant("probes", "every 10 us, 3 missing; the ends detect at different moments", detection=_PROBES),
-    Variant("signal loss", "2.755 us, by the hardware (section VI)", detection=_SIGNAL_LOSS),
-    Variant("signal loss, LRR", "2.755 us, by the hardware (section VI)", testbed.LOCAL_REROUTE, _SIGNAL_LOSS),
-    Variant("F10 detours", "detection 30 us and 970 us", _F10_DETOUR),
-    Variant("when-rerouted", "copies leave as soon as there is a way", sqr={"release": "when-rerouted"}),
-    Variant("delay primitive", "queues that hold a packet for a time", sqr={"caching": "delay-queue"}),
+    Variant("probes", "a probe every 10 us, 3 may miss; the ends detect at different times", detection=_PROBES),
+    Variant("signal loss", "hardware detects within 2.755 us (section VI)", detection=_SIGNAL_LOSS),
+    Variant("signal loss, LRR", "hardware detects within 2.755 us (section VI)", testbed.LOCAL_REROUTE, _SIGNAL_LOSS),
+    Variant("F10 detours", "detection 30 us, reconfiguration 970 us", _F10_DETOUR),
+    Variant("when-rerouted", "copies leave as soon as a path exists", sqr={"release": "when-rerouted"}),
+    Variant("delay primitive", "queues that hold each packet for a fixed time", sqr={"caching": "delay-queue"}),
     Variant("delay primitive, LRR", "", testbed.LOCAL_REROUTE, sqr={"caching": "delay-queue"}),
     Variant("25 Gbps", rate_gbps=25),
     Variant("100 Gbps", rate_gbps=100),
     Variant(
         "400 Gbps",
-        "a buffer of 64 MB: what the repair needs, 38 MB, does not fit into 22 MB",
+        "a buffer of 64 MB, because the repair needs 38 MB and 22 MB would overflow",
         rate_gbps=400,
         switch={"buffer": _LARGE_BUFFER},
     ),
-    Variant("DCTCP", "marking from 65 packets on", transport=_DCTCP, switch={"ecn": {"threshold": "65 packets"}}),
+    Variant("DCTCP", "marking threshold 65 packets", transport=_DCTCP, switch={"ecn": {"threshold": "65 packets"}}),
     Variant("RDMA alone", "RoCE, go-back-N, timeout 4 ms", transport=_ROCE, sqr=None),
     Variant("RDMA", "RoCE, go-back-N, timeout 4 ms", transport=_ROCE),
 )
@@ -116,7 +116,7 @@ _PRESSURE = (
     ),
     Variant(
         "bursts, backstop",
-        "the same; no copies above 1 MB",
+        "the same bursts; no new copies above 1 MB",
         switch={"buffer": _SMALL_BUFFER},
         others=_bursts(),
         sqr={"backstop": {"pause": "1 MB", "resume": "0.8 MB"}},
@@ -143,7 +143,7 @@ class Buffer:
         return overhead.steady(rate_gbps, self.delay_us, 20, line_gbps=rate_gbps, caching=self.caching)
 
     def rows(self, run: Run) -> Iterable[Row]:
-        """Compare its size with equation 1, and show the cost of each copy."""
+        """Compare the buffer with equation 1, and show the cost of each copy."""
         paper = overhead.product_kb(self.rate_gbps, self.delay_us)
         yield Row(self.caching, self.x, "buffer used", "KB", overhead.mean_kb(run), paper, judge=_EQUATION_1)
         yield Row(self.caching, self.x, "passes for each copy", "", passes_per_copy(run))
@@ -158,7 +158,7 @@ _BUFFERS = [
 
 @exhibit("sqr/beyond", title="SQR beyond the paper: failures, detection, rates, hosts and variants")
 class Beyond(Exhibit):
-    """Each variant differs in one thing from SB'+SQR at 10 Gbps."""
+    """SB'+SQR at 10 Gb/s, with one change in each variant."""
 
     def points(self, context: Context) -> Iterable[Point]:
         count = context.length("flows", full=10_000, normal=3_000, quick=1_000)
@@ -203,6 +203,6 @@ def _row(variant: Variant, run: Run) -> Iterable[Row]:
 
 
 def _dropped(run: Run) -> int:
-    """Drops of any packet for another reason than a dead link or a flow that was over."""
+    """Count the drops that neither a dead link nor the end of a flow caused."""
     others = ("lost on a link that was down", "arrived after the end of the flow")
     return sum(count for reason, count in run.summary.drops.items() if reason not in others)

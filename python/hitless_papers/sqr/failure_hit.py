@@ -16,14 +16,14 @@ _TRANSPORTS = {"SB'": testbed.TCP, "SB', RACK and probes": testbed.RACK, "SB', d
 _NO_FAILURE = "no failure"
 _CAPPED = "no failure, receive window of 29,200 B"
 _WINDOWS = {_NO_FAILURE: testbed.TCP, _CAPPED: {**testbed.TCP, "receive_window": "29200 B"}}
-"""Linux's receive window at the start of a connection, as an experiment: it grows there with what is read."""
+"""Experiment with Linux's initial receive window, which in Linux grows as the program reads."""
 _MSS_BYTES = 1_448
 _BATCHES = 20
 
 
 @dataclass(frozen=True)
 class _Band:
-    """A cluster of the figure."""
+    """A cluster of completion times in the figure."""
 
     name: str
     low_ms: float
@@ -31,7 +31,7 @@ class _Band:
     centre_ms: float
 
     def rows(self, series: str, times_ms: fct.Times, done: Share, *, is_judged: bool) -> Iterator[Row]:
-        """How many of the hit flows are in it, and where its middle is."""
+        """Yield the share of the hit flows in the cluster, and its median."""
         inside = times_ms[(times_ms >= self.low_ms) & (times_ms < self.high_ms)]
         judge: Shape | Unjudged = Shape(inside.size > 0, f"some hit flows take {self.name}") if is_judged else _VARIANT
         if not times_ms.size:
@@ -45,7 +45,7 @@ class _Band:
             yield median.row(series, self.name, "median FCT", paper, rule, unit="ms", note=note, completed=[done])
 
 
-_VARIANT = Unjudged("the paper has one kind of host")
+_VARIANT = Unjudged("the paper has a single kind of host")
 _BANDS = (
     _Band("about 10 ms", 4.0, 40.0, 10.0),
     _Band("about 100 ms", 40.0, 400.0, 100.0),
@@ -55,9 +55,9 @@ _BANDS = (
 
 @exhibit("sqr/fig3", title="FCT of web search flows under failures, ShareBackup' alone")
 class Figure3(Exhibit):
-    """No other traffic. Two further series change the transport, which the clusters may depend on.
+    """Web search flows without other traffic. Two further series change the transport, which may affect the clusters.
 
-    The windows of the text are those of flows in a network without failures, looked at every 10 us of their lives.
+    The congestion windows are sampled every 10 us in flows without failures.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -86,7 +86,7 @@ class Figure3(Exhibit):
             yield from self._windows(name, runs[name])
 
     def _series(self, name: str, table: pl.DataFrame, done: Share) -> Iterator[Row]:
-        """The rows of a transport; only the paper's is judged."""
+        """Yield the rows of a transport; only the paper's transport is judged."""
         hit = table.filter(pl.col("is_hit"))
         is_paper = name == "SB'"
         times_ms = fct.times_us(hit) / 1e3
@@ -111,9 +111,9 @@ class Figure3(Exhibit):
             batch=pl.col("flow") % _BATCHES, segments=pl.col("cwnd_bytes") / _MSS_BYTES
         )
         x = f"{len(run.table('flows')):,} flows"
-        note = "each 10 us of a flow counts once; slow start lasts as long as the flow"
+        note = "each 10 us of a flow are one sample; slow start lasts until the flow ends"
         done, judge = [fct.share(run, name)], Factor() if name == _NO_FAILURE else _VARIANT
-        # Windows of one flow depend on each other, so the interval is over batches of flows.
+        # Samples of the same flow are correlated, so the interval is over batches of flows.
         batches = [
             percentile(batch["segments"].to_numpy(), 90) for _, batch in samples.group_by("batch", maintain_order=True)
         ]
@@ -143,12 +143,12 @@ class Figure3(Exhibit):
 _FIGURE_8 = fct.FlowCase("web search", "SB'+SQR")
 _ALL, _INTERRUPTED = "hit flows", "data came before the failure"
 _TO_FIRST_DATA_US = 130.0
-"""From a write until the first data are past the failing link: a round trip and a half, less a pass."""
+"""Time from a write until the first data have passed the failing link: 1.5 round trips without the last pass."""
 
 
 @dataclass(frozen=True)
 class _Recovery:
-    """The recovery times of the hit flows that had data before the failure, and how many had none."""
+    """Recovery times of the hit flows that sent data before the failure, and the number of other hit flows."""
 
     gaps_us: fct.Times
     between_syn_and_data: int
@@ -157,7 +157,7 @@ class _Recovery:
 
     @classmethod
     def of(cls, run: Run) -> "_Recovery":
-        """Tell the flows apart by when their first packets passed the link."""
+        """Group the flows by the time when their first packets passed the link."""
         hit = fct.flows(run, holds_back=True).filter(pl.col("is_hit"))
         started_ps, delivered_ps = hit["started_ps"].to_numpy(), hit["delivered_ps"].to_numpy()
         down_ps = fct.Outages(run.table("failures")).down_ps_of(started_ps)
@@ -170,12 +170,12 @@ class _Recovery:
 
 @exhibit("sqr/fig8", title="Recovery time that the receiver sees, SB'+SQR")
 class Figure8(Exhibit):
-    """The longest gap between two arrivals of data at the receiver, in flows that a failure hit.
+    """Longest gap between two arrivals of data at the receiver, in flows that a failure hit.
 
-    The checker at the receiver knows gaps between data. The paper's capture shows the SYN as well: a flow that was
-    interrupted between its SYN and its first data had a gap longer than the repair there, and is counted so. One whose
-    SYN had not come by waited less. Where only the last acknowledgements met the failure, the receiver sees nothing of
-    it; such flows do not count. The paper's "about 90 %" is judged within a tenth.
+    The checker at the receiver measures gaps between data packets. The paper's capture also shows the SYN: a flow
+    interrupted between its SYN and its first data has a gap there that is longer than the repair, and is counted as
+    such. A flow waited less if its SYN came after the failure. A receiver does not notice a failure that only delays
+    the last acknowledgements, so such flows do not count. The paper's "about 90 %" is judged within 10 %.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -192,7 +192,7 @@ class Figure8(Exhibit):
         counted = (
             f"{hit} flows, {handshakes} of them interrupted between SYN and data, {found.before_syn} before the SYN"
         )
-        note = f"{counted}; not counted: {found.after_data} of which only the last ACKs were hit"
+        note = f"{counted}; excluded: {found.after_data} flows that only lost or delayed their last ACKs"
         metric, about = "recovery times above 760 us", Exact(0.1)
         share = percent_of(above + handshakes, hit)
         yield share.row("SB'+SQR", _ALL, metric, 90.0, about, unit="%", note=note, completed=done)

@@ -1,18 +1,18 @@
 """Completion times of short flows from h2 to h4, one at a time, while sw6 - sw10 fails: figures 3, 8, 10, 11 and 12.
 
-A flow's completion time runs from the program's write, with which the connection is opened, to the arrival of the last
-byte at the receiver: one and a half round trips for the smallest, as the paper's least, 157 us.
+A flow's completion time starts with the program's write, which also opens the connection, and ends when the last byte
+arrives at the receiver. The smallest flows take 1.5 round trips, like the paper's minimum of 157 us.
 
-The paper sends 30 flows of each of 1,000 sizes, one after the other; here each flow's size is drawn from the same
-distribution, and a flow starts every 4.1 ms: one that waits for a second holds up no other. Every 20 ms and up
-to 12 ms later the link fails, so that failures meet every phase of the flows alike.
+The paper sends 30 flows of each of 1,000 sizes, one after the other. Here each flow's size is drawn from the same
+distribution, and a flow starts every 4.1 ms, so a flow that waits for a second does not delay others. The link fails
+every 20 ms plus up to 12 ms of jitter, so failures hit all phases of the flows equally.
 
-As the paper's flows follow each other at once, each failure meets the one that is in progress, and the next starts long
-after the repair. Flows that start by the clock between a failure and its repair have no counterpart there. They are
-left out everywhere but in the rows of figure 11 that sweep the time of the failure.
+The paper's flows start back to back: each failure hits the flow in progress, and the next flow starts long after the
+repair. Flows that start here between a failure and its repair do not occur in the paper. They are excluded, except in
+the rows of figure 11 that sweep the time of the failure.
 
-Of the others, hit is a flow that lost a frame to a failure, original or copy. Where SQR holds packets back until the
-link is whole, nothing is lost after the detection, and a flow is hit as well when its packets came by in the meantime.
+A flow is hit if it lost a frame, original or copy, to a failure. If SQR holds packets back until the link is repaired,
+no packet is lost after the detection; then a flow is also hit if its packets arrived during the outage.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,11 +34,11 @@ GIVEN_UP = (
     "packets lost for want of buffer",
     "tags skipped",
 )
-"""The counters of what SQR could not protect."""
+"""Counters of packets that SQR could not protect."""
 
 
 def checked(run: Run, column: str) -> int:
-    """A column of the order checker, summed over the flows that SQR protects."""
+    """Sum a column of the order checker over the flows that SQR protects."""
     return int(protected(run)[column].sum())
 
 
@@ -48,21 +48,21 @@ def protected(run: Run) -> pl.DataFrame:
 
 
 def passes_per_copy(run: Run, switch: str | None = None) -> float:
-    """How often a copy passes egress, on average, before it is retired or sent."""
+    """Return the mean number of passes of a copy through egress before it is discarded or sent."""
     return run.counter("passes through the ring", switch) / max(1, run.counter("copies made", switch))
 
 
 TABLES = ("flows", "messages", "failures")
 WORKLOADS = {"web search": "websearch_dctcp_pias", "data mining": "datamining_vl2_pias"}
-"""The paper's distributions, up to 100 KB."""
+"""Size distributions of the paper, up to 100 KB."""
 PERIOD_MS = 4.1
-"""Between the starts of two flows. A multiple of the kernel's ticks would keep step with the timeouts."""
+"""Period of flow starts. A multiple of the kernel's ticks would synchronize with the timeouts."""
 RANGES_KB = ((0, 10), (10, 50), (50, 100))
-"""Figure 11 has three ranges of size; the text does not give them."""
+"""Size ranges of figure 11, assumed: the text does not give its three ranges."""
 
 TO_LINK_US = 26.0
 FROM_LINK_US = 26.0
-"""From a write to the failing link, and from there to the program: one kernel pass and a few switches."""
+"""Delay from a write to the failing link, and from the link to the program: a kernel pass and a few switches each."""
 
 Times = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class FlowCase:
 
     @property
     def holds_back(self) -> bool:
-        """Do packets wait in the switch while the link is dead?"""
+        """Do packets wait in the switch while the link is down?"""
         recovery, has_sqr = testbed.SCHEMES[self.scheme]
         return has_sqr and recovery["kind"] == "same-port"
 
@@ -98,10 +98,10 @@ def short_flows(workload: str, count: int) -> Mapping[str, Any]:
 
 
 def background() -> list[Mapping[str, Any]]:
-    """Build shuffles between h4 and the two others, a model of the paper's Spark queries of unknown volume.
+    """Build shuffles between h4 and two other hosts, a model of the paper's Spark queries of unknown volume.
 
-    In a wave both others send 250 KB to h4 at once; waves in the other direction go to one of them. Ten waves of each
-    kind come in a second, at random: 100 Mbps on the average, bursts at line rate. None of it is protected.
+    In a wave both hosts send 250 KB to h4 simultaneously; a wave in the other direction goes to one of them. Each kind
+    has 10 waves per second, at random times: 100 Mb/s on average, in bursts at line rate. SQR does not protect them.
     """
     wave = {"transport": "background", "kind": "incast", "size": "250 KB", "queries_per_second": 10}
     return [
@@ -112,7 +112,7 @@ def background() -> list[Mapping[str, Any]]:
 
 
 def points(cases: Iterable[FlowCase], count: int) -> Iterable[Point]:
-    """A run for each case; all meet the same flows, and failures at the same moments."""
+    """Yield a run for each case; all runs have the same flows and failures."""
     for case in cases:
         recovery, has_sqr = testbed.SCHEMES[case.scheme]
         stop = testbed.milliseconds(PERIOD_MS * count)
@@ -129,14 +129,14 @@ def points(cases: Iterable[FlowCase], count: int) -> Iterable[Point]:
 
 
 def flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
-    """The measured flows that completed and did not start in a failure, with ``fct_us``, ``bytes`` and ``is_hit``."""
+    """Return the completed flows that did not start in an outage, with ``fct_us``, ``bytes`` and ``is_hit``."""
     return all_flows(run, holds_back=holds_back).filter(~pl.col("starts_in_outage"))
 
 
 def all_flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
-    """The measured flows that completed, and as well ``starts_in_outage`` and ``until_down_us``.
+    """Return all completed flows, additionally with ``starts_in_outage`` and ``until_down_us``.
 
-    The latter is the time from a flow's start to the failure that it is about to meet, or is in: negative then.
+    ``until_down_us`` is the time from a flow's start to the next failure. It is negative in an outage, from its start.
     """
     sizes = run.completed_messages().select("flow", "bytes", "delivered_ps")
     table = protected(run).join(sizes, on="flow")
@@ -161,7 +161,7 @@ def share(run: Run, series: str) -> Share:
 
 
 class Outages:
-    """The times from each failure to the moment at which both ends of the link have a way again."""
+    """Outages: from each failure until both ends of the link have a path again."""
 
     def __init__(self, failures: pl.DataFrame) -> None:
         self.down_ps = failures["down_ps"].to_numpy()
@@ -169,12 +169,12 @@ class Outages:
         self.recovered_ps = np.where(recovered < 0, np.iinfo(np.int64).max, recovered)
 
     def meet(self, first_ps: Times, last_ps: Times) -> NDArray[np.bool_]:
-        """Does an outage overlap with the time from ``first_ps`` to ``last_ps``?"""
+        """Does an outage overlap the interval from ``first_ps`` to ``last_ps``?"""
         met: NDArray[np.bool_] = self.down_ps_of(first_ps) <= last_ps
         return met
 
     def down_ps_of(self, first_ps: Times) -> Times:
-        """When the first outage that is not over at ``first_ps`` began or will begin; outages follow each other."""
+        """Return the start of the first outage that ends after ``first_ps``; outages do not overlap."""
         place = np.searchsorted(self.recovered_ps, first_ps, side="right")
         never = np.append(self.down_ps, np.iinfo(np.int64).max)
         found: Times = never[place]

@@ -1,4 +1,4 @@
-"""One long flow from h2 to h4 while sw6 - sw10 fails: figures 7 and 9, and that nothing is lost or reordered."""
+"""One long flow from h2 to h4 while sw6 - sw10 fails: figures 7 and 9, and a check for loss and reordering."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from hitless_papers.scenarios import linux
 from hitless_papers.sqr import fct, testbed
 from hitless_papers.sqr.fct import GIVEN_UP, checked, protected
 
-_STANDSTILL = "longest time without a new segment, mean over the runs"
+_STANDSTILL = "longest time without a new segment, mean of the runs"
 _SCHEMES = ("SB'", "SB'+SQR")
 _REACTIONS = ("packets_retransmitted", "timeouts", "fast_recoveries")
 _PERIOD_US = 100
-_NOTHING_TRIED = Unjudged("no frame died on the link: nothing was tried")
+_NOTHING_TRIED = Unjudged("no frame died on the link, so the run tests nothing")
 _SLOW_PASS_US = 70
-"""Of an experiment: a kernel pass that keeps 600 us of frames in flight."""
-_EXPERIMENT = Unjudged("an experiment: judged above, with the hosts of all other exhibits")
-_PLATEAU = "all that is in flight is lost by then; 600 us of full frames are 488, and the paper gives no window"
+"""Kernel pass of an experiment that keeps 600 us of frames in flight."""
+_EXPERIMENT = Unjudged("an experiment; the rows above, with the hosts of all other exhibits, are judged")
+_PLATEAU = "all packets in flight are lost by then; 600 us hold 488 full frames, and the paper does not give the window"
 _WINDOW_US = 150.0
-"""Over which the bytes of ports are counted (section III-F): it is measured by the same clock."""
+"""Interval over which the bytes of ports are counted (section III-F), measured by the same clock."""
 
 
-@exhibit("sqr/fig7", title="cwnd and sequence number of a long flow that meets one failure")
+@exhibit("sqr/fig7", title="cwnd and sequence number of a long flow during a failure")
 class Figure7(Replicated):
-    """The failure comes up to 4 ms late, in each of several runs: the timeout counts in ticks of 4 ms."""
+    """Several runs, in which the failure is up to 4 ms late, because the timeout counts ticks of 4 ms."""
 
     _AFTER_MS = 60
 
@@ -65,7 +65,7 @@ class Figure7(Replicated):
         note = f"{_STANDSTILL}; {testbed.HOSTS_NOTE}"
         yield mean_of(stops).row(scheme, x, "disruption", 12.0, Factor(), unit="ms", note=note)
         left = max(100 * progress.least_window_share for progress in found)
-        collapses = Shape(left < 10, "the window collapses, to less than a tenth in every run")
+        collapses = Shape(left < 10, "the window collapses to less than 10 % in every run")
         yield Row(scheme, x, "largest of the least windows, of that before", "%", left, judge=collapses)
         for what in _REACTIONS:
             yield Row(scheme, f"{len(found)} failures", what.replace("_", " "), "", sum(p.total(what) for p in found))
@@ -94,7 +94,7 @@ class Figure7(Replicated):
                 shown = _Progress(runs[f"{scheme} 0"]).since(self._failure_ms - 20)
                 x = (shown["time_ps"] / 1e9).to_list()
                 series.append(Series(scheme, x, (shown[column] / 1e3).to_list()))
-            yield Plot(f"{title} of a flow that meets a failure", "time (ms)", y_title, series)
+            yield Plot(f"{title} of a flow during a failure", "time (ms)", y_title, series)
 
 
 class _Progress:
@@ -111,14 +111,14 @@ class _Progress:
 
     @property
     def standstill_ms(self) -> float:
-        """Return the longest time without progress of the highest byte sent, after the failure."""
+        """Longest time after the failure in which the highest sent byte does not change."""
         after = self.since(self._down_ps / 1e9)
         lengths = after.group_by("sequence").len()["len"]
         return float(lengths.max() or 0) * _PERIOD_US / 1e3  # type: ignore[arg-type]
 
     @property
     def least_window_share(self) -> float:
-        """Return the minimum window after the failure over the window at the failure; at most 1."""
+        """Minimum window after the failure, divided by the window at the failure; at most 1."""
         before = self._samples.filter(pl.col("time_ps") < self._down_ps)["cwnd_bytes"][-1]
         least = self.since(self._down_ps / 1e9)["cwnd_bytes"].min()
         return min(1.0, float(least) / float(before))  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ class _Progress:
 
 @exhibit("sqr/fig9", title="Packets lost in a failure, against the route failure time", headline=True)
 class Figure9(Replicated):
-    """X is a recovery of this duration. With 30 us, the detection alone, it is LRR."""
+    """X is a recovery of this duration; with 30 us, which is the detection alone, it is LRR."""
 
     _TIMES_US = (30, 100, 200, 300, 400, 500, 600, 700, 760, 800, 1_000)
     _SLOW = f"X, {_SLOW_PASS_US} us a kernel pass"
@@ -158,11 +158,11 @@ class Figure9(Replicated):
         growth = Shape(rises and lost[600] > 2 * lost[30], "grows with the route failure time")
         ratio = lost[600] / lost[30] if lost[30] else None
         yield Row("X", "30 to 600 us", "losses at 600 us over 30 us", "times", ratio, judge=growth)
-        still = Shape(lost[600] > 1.1 * lost[300], "grows up to 600 us, by more than a tenth after 300 us")
+        still = Shape(lost[600] > 1.1 * lost[300], "grows up to 600 us, by more than 10 % after 300 us")
         ratio = lost[600] / lost[300] if lost[300] else None
         yield Row("X", "300 to 600 us", "losses at 600 us over 300 us", "times", ratio, judge=still, note=_PLATEAU)
         late = [lost[time_us] for time_us in self._TIMES_US if time_us >= 600]
-        plateau = Shape(0 < max(late) <= 1.25 * min(late), "a plateau past 600 us")
+        plateau = Shape(0 < max(late) <= 1.25 * min(late), "a plateau above 600 us")
         ratio = max(late) / min(late) if min(late) else None
         yield Row("X", "600 us and more", "largest over least loss", "times", ratio, judge=plateau)
         for time_us in self._TIMES_US:
@@ -190,7 +190,7 @@ def long_flow(
     sqr: Mapping[str, Any] | None,
     others: Iterable[Mapping[str, Any]] = (),
 ) -> Fields:
-    """Build one flow and failures 30 ms apart, repaired by ``scheme``; others can share the network."""
+    """Build one flow and failures 30 ms apart, repaired by ``scheme``; ``others`` share the network."""
     failing = {**testbed.failures(scheme, every_ms=30), "count": failures, "jitter": "4 ms"}
     end = testbed.milliseconds(30 * failures + 10)
     background = [{**group, "stop": end} for group in others]
@@ -224,14 +224,14 @@ class _Trial:
 
     @property
     def clock_bits(self) -> int:
-        """The shortest clock that SQR takes: half a turn is longer than what it has to measure."""
+        """Minimum width of SQR's clock: half its period must exceed each measured time."""
         longest_us = max(self.time_us + 2.5, _WINDOW_US + 0.01)
         return round(2 * longest_us * 1e3).bit_length()
 
 
-@exhibit("sqr/order", title="Nothing lost, nothing reordered: the checker at the hosts and the switches agree")
+@exhibit("sqr/order", title="No packet lost or reordered, by the checker at the hosts and by the switches' counters")
 class Order(Replicated):
-    """Each clock wraps in less than four times the delay that it measures. Background traffic shares all queues."""
+    """Each clock wraps within four times the delay that it measures. Background traffic shares all queues."""
 
     _TRIALS = (
         _Trial("LRR", testbed.DETECTION_US),
@@ -262,18 +262,18 @@ class Order(Replicated):
             total = sum(checked(run, f"network_packets_{column}") for run in found)
             yield Row("checker", name, metric, "", total, 0.0, judge=judge, note=note)
         given_up = sum(run.counter(counted) for run in found for counted in GIVEN_UP)
-        none = Shape(given_up == 0, f"{name}: every packet was protected until it could not be lost")
+        none = Shape(given_up == 0, f"{name}: every packet was protected until it was safe")
         yield Row("switches", name, "packets unprotected, refused or skipped", "", given_up, judge=none)
         yield Row("switches", name, "frames that died on the link", "", died)
         twice = sum(checked(run, "network_packets_duplicated") for run in found)
         yield Row("checker", name, "packets duplicated", "", twice, note="allowed")
         own = sum(_duplicates_by_switches(run) for run in found)
-        note = "sent from the cache, less those kept back, less those that died on the link"
-        agree = Shape(own == twice, f"{name}: the switches count as many duplicates as the checker")
+        note = "sent from the cache, minus packets kept back and packets that died on the link"
+        agree = Shape(own == twice, f"{name}: the switches and the checker count the same duplicates")
         yield Row("switches", name, "packets duplicated", "", own, judge=agree, note=note)
 
 
 def _duplicates_by_switches(run: Run) -> int:
-    """Count the packets that switches sent again although the first had arrived."""
+    """Count the copies that switches sent although the original had arrived."""
     died = int(protected(run)["frames_lost_to_failures"].sum())
     return run.counter("packets sent from the cache") - run.counter("packets kept back") - died

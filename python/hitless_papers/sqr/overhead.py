@@ -1,11 +1,11 @@
-"""What SQR costs the switch: the packet buffer (figure 13) and the egress capacity (figure 14).
+"""Cost of SQR for the switch: packet buffer (figure 13) and egress capacity (figure 14).
 
-Rates are those of the line, preamble and gap included, as everywhere in the paper: 10 Gbps are 9.87 Gbps of frames of
-1518 B, so the bytes cached at 10 Gbps are 1.3 % fewer than rate times delay. The buffer is that of whole frames,
-without the metadata of a copy (about 10 B), and counts copies on their way round as well.
+Rates are line rates with preamble and gap, as in the paper: 10 Gb/s carry 9.87 Gb/s of 1518 B frames, so the cache
+at 10 Gb/s holds 1.3 % fewer bytes than rate times delay. Its bytes include circulating copies, but not the metadata
+of a copy (about 10 B).
 
-One switch suffices. Hosts p1, p2 and the senders each have a port; SQR protects what leaves by p2's, and caches by
-p1's alone, as in the paper's measurements.
+One switch is enough. SQR protects packets that leave by the port to p2, and caches only at the port to p1, as in the
+paper's measurements.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,14 +24,14 @@ from hitless_papers.sqr.fct import passes_per_copy
 _RATES_GBPS = tuple(range(1, 11))
 _DELAY_US = 30.0
 _FROM_SOURCE_US = 25.0
-"""From a write to the switch: a kernel pass and a link."""
+"""Delay from a write to the switch: a kernel pass and a link."""
 _TABLES = ("mechanisms", "throughput")
 _AS_TAKEN = Unjudged("judged as the capacity taken, which is the same number")
-_TURNS = "the caching queue is served in turn with the other: a single copy that goes round takes its turn each time"
+_TURNS = "the port serves its two queues in turn, so even a single circulating copy takes every second turn"
 
 
 _LINKS = (("s1", "sw"), ("s2", "sw"), ("p1", "sw"), ("sw", "far"), ("far", "p2"))
-"""Senders s1 and s2, p1 behind the port that caches, and p2 behind the protected link to a second switch."""
+"""Links of senders s1 and s2, of p1 at the caching port, and of p2 across the protected link to a second switch."""
 
 
 def _scenario(
@@ -44,7 +44,7 @@ def _scenario(
     settings: Mapping[str, Any],
     extra: Mapping[str, Any] | None = None,
 ) -> Fields:
-    """``rate_gbps`` of protected traffic from s2 to p2, and if asked for TCP at line rate from s1 to p1."""
+    """Send ``rate_gbps`` of protected traffic from s2 to p2; ``background`` is TCP at line rate from s1 to p1."""
     constant = {"name": "protected", "transport": "udp", "kind": "constant-rate", "port": testbed.PORT}
     flows: list[Mapping[str, Any]] = []
     if rate_gbps > 0:
@@ -71,13 +71,13 @@ def _scenario(
 
 
 def steady(rate_gbps: int, delay_us: float, length_ms: float, *, line_gbps: int = 10, caching: str = "ring") -> Fields:
-    """A cache that keeps copies of a constant rate for ``delay_us``."""
+    """Build a cache that keeps copies of a constant rate for ``delay_us``."""
     settings = {"steady_delay": testbed.microseconds(delay_us), "caching": caching}
     return _scenario(rate_gbps, line_gbps=line_gbps, duration_ms=length_ms, settings=settings)
 
 
 def product_kb(rate_gbps: float, delay_us: float) -> float:
-    """Equation 1."""
+    """Return the cache's size by equation 1."""
     return rate_gbps * delay_us / 8
 
 
@@ -108,13 +108,13 @@ class Figure13(Exhibit):
         for caching in ("ring", "delay-queue"):
             run = runs[f"100 Gbps {caching}"]
             paper = product_kb(100, _DELAY_US)
-            note = f"equation 1: the paper measures up to 10 Gbps; {_why(caching, run)}"
+            note = f"equation 1, because the paper measures up to 10 Gb/s; {_why(caching, run)}"
             yield Row(caching, "100 Gbps", "buffer used", "KB", mean_kb(run), paper, judge=Exact(), note=note)
         # Copies in the cache, and packets that wait in their queue.
         waiting = int(runs["repair"].table("queues")["value_bytes"].max())  # type: ignore[arg-type]
         most = (runs["repair"].counter("most bytes", "sw") + waiting) / 1e3
         paper = product_kb(10, testbed.ROUTE_FAILURE_US)
-        note = "equation 1: the paper does not measure it; detected after 30 us, and the link whole 730 us later"
+        note = "equation 1, because the paper does not measure it; detection takes 30 us, repair another 730 us"
         yield Row("SB'+SQR", "10 Gbps, repair", "most buffer used", "KB", most, paper, judge=Exact(), note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -125,7 +125,7 @@ class Figure13(Exhibit):
 
 
 def _repair() -> Fields:
-    """10 Gbps while the protected link fails. The last packets come when it is whole, and nothing piles up later."""
+    """Send 10 Gb/s until the failed link is repaired, and then stop, so that no queue builds up after the repair."""
     extra = {
         "failure": [{"link": "sw<->far", "first": "1 ms"}],
         "recovery": testbed.recovery(testbed.SAME_PORT),
@@ -136,7 +136,7 @@ def _repair() -> Fields:
 
 
 def mean_kb(run: Run) -> float:
-    """The mean over time of the bytes in the cache."""
+    """Return the time average of the bytes in the cache."""
     return run.counter("mean bytes", "sw") / 1e3
 
 
@@ -145,18 +145,18 @@ def _most(run: Run) -> str:
 
 
 def _granularity(run: Run, rate_gbps: float) -> str:
-    """Say which cache size follows from the delay and the rounds of the ring."""
+    """Describe the cache size that follows from the delay and the rounds of the ring."""
     round_us = _round_us(run)
     kept_us = _DELAY_US + round_us / 2
     expected_kb = product_kb(rate_gbps, kept_us) * testbed.FRAME_BYTES / testbed.WIRE_BYTES
     return (
-        f"a copy in the ring is looked at once in a round of {round_us:.1f} us, so it stays {kept_us:.1f} us: "
+        f"a copy is checked once per round of {round_us:.1f} us, so it stays for {kept_us:.1f} us on average: "
         f"{expected_kb:.1f} KB without preambles and gaps"
     )
 
 
 def _round_us(run: Run) -> float:
-    """Mean time between two passes of a copy, from the passes that it makes in its delay."""
+    """Return the mean time between two passes of a copy: its delay divided by its number of passes."""
     return _DELAY_US / max(1.0, passes_per_copy(run, "sw"))
 
 
@@ -165,14 +165,14 @@ def _why(caching: str, run: Run) -> str:
         return _most(run)
     passes = passes_per_copy(run, "sw")
     return (
-        f"{passes:.2f} passes for each copy through a port that reads 100 Gbps, as much as comes in: "
-        f"one that goes round twice lengthens the queue for good; {_most(run)}"
+        f"{passes:.2f} passes for each copy through a port that reads 100 Gb/s, the arrival rate, "
+        f"so each second pass lengthens the queue permanently; {_most(run)}"
     )
 
 
-@exhibit("sqr/fig14", title="Line-rate TCP by the port that caches, against the rate of SQR traffic")
+@exhibit("sqr/fig14", title="Line-rate TCP through the caching port, against the rate of SQR traffic")
 class Figure14(Exhibit):
-    """Throughput counts preamble and gap, so that 10 Gbps is the line."""
+    """Throughput includes preamble and gap, so 10 Gb/s is the line rate."""
 
     _RATES_GBPS: ClassVar[Sequence[int]] = (0, *_RATES_GBPS)
 
@@ -204,11 +204,11 @@ class Figure14(Exhibit):
             curve("TCP", x, found),
             Series("TCP", [0, 10], [10.0, 9.25], style="points", source="paper"),
         ]
-        yield Plot("Line-rate TCP by the caching port", "SQR traffic (Gb/s)", "throughput (Gb/s)", series)
+        yield Plot("Line-rate TCP through the caching port", "SQR traffic (Gb/s)", "throughput (Gb/s)", series)
 
 
 def _throughput_gbps(run: Run) -> Estimate:
-    """Of the line, after the first half of the run, with the interval over its milliseconds."""
+    """Return the line's throughput in the second half of the run, with an interval over its milliseconds."""
     samples = run.table("throughput").filter(pl.col("link") == "sw->p1")["value_bytes"].to_list()
     steady = samples[len(samples) // 2 :]
     gbps = [value * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8 / 1e6 for value in steady]

@@ -23,7 +23,7 @@ _CACHES: Mapping[tuple[str, int, float], float] = {
     ("steady", 100, 0.2): 75.0,
     ("failed", 100, 0.2): 1_900.0,
 }
-"""State, link speed in Gbps, protected share of it: KB (sections IV-D and VI)."""
+"""Cache size in KB, by state, link speed in Gb/s and protected share of the link (sections IV-D and VI)."""
 
 
 def scenario() -> Fields:
@@ -37,9 +37,9 @@ def scenario() -> Fields:
     )
 
 
-@exhibit("sqr/tab1", title="Packet buffer that SQR's cache takes, beside that of chips")
+@exhibit("sqr/tab1", title="Size of SQR's cache, compared with the packet buffers of chips")
 class Table1(Exhibit):
-    """Equation 1, link speed times delay time, with the delays that the model keeps copies for."""
+    """Equation 1 (link speed times delay), with the delays for which the model keeps copies."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         delays_us = _delays_us()
@@ -47,29 +47,29 @@ class Table1(Exhibit):
             cache_kb = delays_us[state] * gbps * share / 8
             x = f"{state}, {gbps}G" + ("" if share == 1.0 else f", {share:.0%} protected")
             kept_us, least_us = delays_us[state], _LEAST_DELAY_US[state]
-            note = f"copies are kept for {kept_us:.2f} us: the paper's {least_us:g} us and a frame's flight"
+            note = f"copies stay for {kept_us:.2f} us: the paper's {least_us:g} us and the flight of a frame"
             yield Row("SQR", x, "cache of one port", "KB", cache_kb, paper_kb, judge=Exact(), note=note)
         for chip, megabytes in _BUFFERS_MB.items():
             percent = 100 * delays_us["failed"] * 10 / 8 / (1_000 * megabytes)
-            why = Unjudged("table I has the chips' buffers only; the text calls the cache's share comfortable")
+            why = Unjudged("table I only gives the chips' buffers; the text calls the cache's share comfortable")
             yield Row(chip, "failed, 10G", "of the packet buffer", "%", percent, judge=why, note=f"of {megabytes} MB")
 
 
-@exhibit("sqr/tab2", title="What SQR takes of a pipeline")
+@exhibit("sqr/tab2", title="Pipeline resources of SQR")
 class Table2(Exhibit):
-    """Registers of SQR, compared with the compiler's shares."""
+    """Registers of SQR, compared with the compiler's report."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = statement(scenario(), "sw6", "sqr")
         alus = 100 * of.takes["stateful ALUs"] / STATEFUL_ALUS
-        note = "the paper's addition to switch.p4 is 14.58 %, seven of 48; ours also knows which copies are missing"
+        note = "the paper adds 14.58 % to switch.p4, 7 of 48; ours also records missing copies"
         yield Row("SQR", "sw6", "stateful ALUs", "%", alus, 15.63, judge=Factor(), note=note)
         sram = 100 * of.takes["SRAM (blocks of 16 KiB)"] / SRAM_BLOCKS
         yield Row("SQR", "sw6", "SRAM", "%", sram, 15.31, judge=Unjudged(TABLES_TOO))
         for name, paper in (("match crossbar", 10.22), ("hash bits", 13.28), ("VLIW actions", 6.77)):
-            why = Unjudged("the model has no tables: not counted")
+            why = Unjudged("the model has no tables, so it does not count them")
             yield Row("SQR", "sw6", name, "%", None, paper, judge=why)
-        yield Row("SQR", "sw6", "TCAM", "%", 0.0, 0.0, judge=Unjudged("the model has no tables, so that it takes none"))
+        yield Row("SQR", "sw6", "TCAM", "%", 0.0, 0.0, judge=Unjudged("the model has no tables, so it needs no TCAM"))
         for name in ("stages of egress", "mirror sessions", "queues at a port", "SRAM (bits)"):
             yield Row("SQR", "sw6", name, "", of.takes[name])
 

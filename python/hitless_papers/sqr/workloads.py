@@ -30,15 +30,15 @@ from hitless_papers.sqr import fct, testbed
 from hitless_papers.sqr.fct import FlowCase
 
 _LARGEST_KB = 100.0
-_CURVE = Unjudged("the curve of the figure is not in the text")
+_CURVE = Unjudged("the text does not give the figure's curve")
 
 
 @exhibit("sqr/fig6", title="Sizes of the flows, web search and data mining")
 class Figure6(Exhibit):
-    """Received sizes of the flows of figures 10 to 12, without failures.
+    """Received flow sizes of figures 10 to 12, without failures.
 
-    Web search is the distribution of the DCTCP paper, data mining that of VL2, both cut at 100 KB (section IV-A). The
-    paper sends 30 flows of each of 1,000 sizes, these draw each flow's size.
+    Web search is the distribution of the DCTCP paper, data mining the one in VL2, both cut at 100 KB (section IV-A).
+    The paper sends 30 flows of each of 1,000 sizes; here each flow's size is drawn at random.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -73,10 +73,8 @@ def _sizes_kb(run: Run) -> fct.Times:
 
 
 _PERCENTS = (50, 95, 99)
-_IN_PROGRESS = (
-    "flows in progress when the link failed, as in figure 8 of the paper: nine of ten wait for the whole repair"
-)
-_NOT_WHOLE = "of these the failure met only the last packet or acknowledgement"
+_IN_PROGRESS = "flows in progress when the link failed, as in figure 8 of the paper: 90 % wait for the whole repair"
+_NOT_WHOLE = "the failure hit only their last packet or acknowledgement"
 
 
 def _table(runs: Runs, case: FlowCase) -> pl.DataFrame:
@@ -95,9 +93,9 @@ def _clean_us(runs: Runs, workload: str) -> fct.Times:
     return fct.times_us(_table(runs, FlowCase(workload, "SB'")).filter(~pl.col("is_hit")))
 
 
-@exhibit("sqr/fig10", title="FCT of flows hit by a failure, and of those that are not")
+@exhibit("sqr/fig10", title="FCT of flows with and without a failure")
 class Figure10(Exhibit):
-    """Web search; SB' and SB'+SQR."""
+    """Web search flows under SB' and SB'+SQR."""
 
     _CASES = (FlowCase("web search", "SB'"), FlowCase("web search", "SB'+SQR"))
 
@@ -121,8 +119,8 @@ class Figure10(Exhibit):
         alone = percentile(samples["SB'"], 99) - percentile(clean, 99)
         holds = above <= 1.5 * testbed.ROUTE_FAILURE_US and alone >= 10 * above
         statement = (
-            "with SQR at most one and a half route failure times above flows without a failure; without it ten "
-            "times as far above or more"
+            "p99 with SQR is at most 1.5 route failure times above flows without a failure, and without SQR at least "
+            "ten times further above"
         )
         metric, judge = "p99 FCT above no failure", Shape(holds, statement)
         yield Row("SB'+SQR", "web search", metric, "us", above, judge=judge, note=_IN_PROGRESS, completed=done)
@@ -134,7 +132,7 @@ class Figure10(Exhibit):
 
 @exhibit("sqr/fig11", title="FCT of flows hit by a failure, by size", headline=True)
 class Figure11(Exhibit):
-    """Web search; least, median, 95th and 99th percentile, largest."""
+    """Minimum, median, p95, p99 and maximum of web search flows."""
 
     def points(self, context: Context) -> Iterable[Point]:
         cases = [FlowCase("web search", scheme) for scheme in testbed.SCHEMES]
@@ -180,7 +178,7 @@ class Figure11(Exhibit):
 
 
 def _above(what: str, masked: fct.Times, name: str, other: fct.Times, done: list[Share]) -> Row:
-    """Judge the median or minimum FCT with SQR above ``other``: "about 200 us" (section IV-C)."""
+    """Judge the increase of the median or minimum FCT over ``other``: "about 200 us" (section IV-C)."""
     if what == "median":
         above = percentile(masked, 50) - percentile(other, 50)
         ends, others = (percentile_in_order(sample, 50).interval for sample in (masked, other))
@@ -211,7 +209,7 @@ def _five_numbers(name: str, x: str, sample: fct.Times) -> Iterator[Row]:
 def ratio_of_shares(first: tuple[int, int], second: tuple[int, int]) -> Estimate:
     """Return the ratio of two shares, each (part, whole), with its exact interval.
 
-    Given how many there are in both together, those of the first are binomial (Przyborowski and Wilenski 1940).
+    Conditional on the sum of both parts, the first part is binomial (Przyborowski and Wilenski 1940).
     """
     (part, whole), (other, other_whole) = first, second
     if part + other == 0:
@@ -224,7 +222,7 @@ def ratio_of_shares(first: tuple[int, int], second: tuple[int, int]) -> Estimate
 
 @exhibit("sqr/fig12", title="FCT of all flows, web search and data mining")
 class Figure12(Exhibit):
-    """The tail is what takes a timeout: 4 ms or longer."""
+    """The tail has the flows with a timeout: 4 ms or longer."""
 
     def points(self, context: Context) -> Iterable[Point]:
         cases = [FlowCase(workload, scheme) for workload in fct.WORKLOADS for scheme in testbed.SCHEMES]
@@ -248,21 +246,21 @@ class Figure12(Exhibit):
         for scheme, sample in samples.items():
             note = f"largest FCT {float(sample.max()) / 1e3:.3g} ms; {testbed.HOSTS_NOTE}"
             is_masked = scheme.endswith("SQR")
-            has_tail = Shape(late[scheme] > 0, f"{workload}: {scheme} alone has flows of 4 ms or more")
+            has_tail = Shape(late[scheme] > 0, f"{workload}: {scheme} without SQR has flows of 4 ms or more")
             judge: Exact | Shape = Exact() if is_masked else has_tail
             paper = 0.0 if is_masked else None
             metric = "flows of 4 ms or more"
             share, of = percent_of(late[scheme], sample.size), [done[scheme]]
             yield share.row(scheme, workload, metric, paper, judge, unit="%", note=note, completed=of)
         ratio = ratio_of_shares((late["SB'"], samples["SB'"].size), (late["LRR"], samples["LRR"].size))
-        worse = above_one(f"{workload}: the tail of SB' is worse than that of LRR")
+        worse = above_one(f"{workload}: SB' has a worse tail than LRR")
         metric, both = "flows of 4 ms or more, over those of LRR", [done["SB'"], done["LRR"]]
         yield ratio.row("SB'", workload, metric, None, worse, completed=both)
 
     @staticmethod
     def _of_reductions(workload: str, samples: dict[str, fct.Times], done: dict[str, Share]) -> Row:
         ratio = ratio_of(samples["SB'+SQR"], samples["LRR+SQR"], 99)
-        more = above_one(f"{workload}: SQR reduces the tail of LRR more than that of SB'", apart=0.02)
+        more = above_one(f"{workload}: SQR shortens LRR's tail more than the tail of SB'", apart=0.02)
         both = [done["SB'+SQR"], done["LRR+SQR"]]
         return ratio.row("SB'+SQR", workload, "p99 FCT over that of LRR+SQR", None, more, completed=both)
 
@@ -273,16 +271,16 @@ class Figure12(Exhibit):
 
 
 _STEPS = 4
-_JUDGED_ABOVE = Unjudged("the paper gives 200 us, and not when the link failed: see the median of all sizes")
+_JUDGED_ABOVE = Unjudged("the paper gives 200 us, but not the time of the failure: see the median of all sizes")
 
 
 def added_by_moment(table: pl.DataFrame, clean_us: fct.Times) -> Iterator[Row]:
-    """Show what a failure adds to the median FCT with SB'+SQR, by its moment; ``table`` is that of `fct.all_flows`.
+    """Show the median FCT that a failure adds under SB'+SQR, by the time of the failure.
 
-    Figures 8 and 11 of the paper contradict each other if both are of flows that were in progress when the link failed.
-    Section IV-B: 90 % of the recovery times are longer than 760 us. Section IV-C: the median FCT is only about 200 us
-    above that without a failure, because packets that "arrive after the link has failed" wait for less. A flow that
-    begins after the failure waits for the rest of the 760 us.
+    ``table`` comes from `fct.all_flows`. Figures 8 and 11 of the paper contradict each other if both show flows in
+    progress when the link failed. Section IV-B: 90 % of the recovery times are longer than 760 us. Section IV-C: a
+    failure adds only about 200 us to the median FCT, because packets that "arrive after the link has failed" wait less.
+    A flow that begins after the failure waits for the rest of the 760 us.
     """
     for x, part in _by_moment(table):
         if part.height == 0:
@@ -295,7 +293,7 @@ def added_by_moment(table: pl.DataFrame, clean_us: fct.Times) -> Iterator[Row]:
 
 
 def _by_moment(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Group the flows that met a failure by its moment."""
+    """Group the hit flows by the time of the failure."""
     hit = pl.col("is_hit") & ~pl.col("starts_in_outage")
     own = pl.col("until_down_us")
     for low, high in ((0, 50), (50, 100), (100, 150), (150, 1_000)):
