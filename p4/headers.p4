@@ -1,10 +1,10 @@
-// Headers that several of the programs share, as they are on the wire (crates/wire).
+// Headers that several programs share, in the format of crates/core/src/wire.
 
 #ifndef HITLESS_HEADERS_P4
 #define HITLESS_HEADERS_P4
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
-/// The check sequence, which the programs do not see and the lengths of frames count.
+/// Frame lengths include the check sequence, which the programs do not see.
 const bit<32> CHECK_SEQUENCE_BYTES = 4;
 
 header ethernet_t {
@@ -29,8 +29,8 @@ header ipv4_t {
     bit<32> destination;
 }
 
-/// Between IPv4 and the transport: how urgent its sender holds a packet (Practical Packet Deflection, section 3). The
-/// last byte is the protocol of what follows.
+/// Follows IPv4: the sender's priority of the packet (Practical Packet Deflection, section 3). Its last byte is the
+/// protocol of the next header.
 const bit<8> PROTOCOL_PRIORITY_MARK = 253;
 
 header priority_mark_t {
@@ -42,7 +42,7 @@ header priority_mark_t {
     bit<8>  protocol;
 }
 
-/// The checksum of an IPv4 header without options.
+/// Fields under the checksum of an IPv4 header without options.
 #define IPV4_CHECKSUM_FIELDS(ipv4)                                                                                   \
     { ipv4.version, ipv4.header_words, ipv4.dscp, ipv4.ecn, ipv4.total_bytes, ipv4.identification, ipv4.flags,       \
       ipv4.fragment_offset, ipv4.ttl, ipv4.protocol, ipv4.source, ipv4.destination }

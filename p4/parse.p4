@@ -1,4 +1,4 @@
-// Parser and deparser of programs that know no header but those of the switch's own packets, Ethernet and IPv4.
+// Parser and deparser of programs that only read the switch's generated header, Ethernet and IPv4.
 
 parser Parse(packet_in packet, out headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
     state start {

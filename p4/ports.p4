@@ -1,4 +1,4 @@
-// What the deflecting programs do with the ports of a switch, which are bits of one word: sixteen of them, 0 to 15.
+// Ports 0 to 15 of a switch as bits of a word, for the deflecting programs.
 
 #ifndef HITLESS_PORTS_P4
 #define HITLESS_PORTS_P4
@@ -10,7 +10,7 @@ typedef bit<16> ports_t;
 #define EACH_PORT(DO) \
     DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 
-/// Keeps which ports' links work, as the switch's generated packets tell: a set bit is one that does not.
+/// Keeps the ports with failed links, as reported by the switch's generated packets: a set bit is a failed link.
 control LinkStates(in generated_t generated, in bool is_generated, out ports_t down) {
     register<ports_t>(1) down_ports;
     apply {

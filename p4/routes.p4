@@ -1,4 +1,4 @@
-// Where packets go: a part of ingress of each program, in which the switch decides where there is no entry.
+// Routing, a part of each program's ingress. Without a matching entry the switch routes the packet.
 
 action send(port_t port) { standard.egress_spec = port; }
 action as_routed() { routed_port(standard.egress_spec); }

@@ -1,4 +1,4 @@
-// What egress of the deflecting programs sees: Ethernet, and the control packet behind it, which has a control_t.
+// Headers and parser of the deflecting programs' egress: Ethernet, followed by control_t in a control packet.
 
 struct egress_headers_t {
     ethernet_t ethernet;

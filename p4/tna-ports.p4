@@ -1,4 +1,4 @@
-// States of a parser that reads the ports behind an IPv4 header.
+// Parser states for IPv4 and the TCP or UDP ports.
 
 state ipv4 {
     packet.extract(headers.ipv4);

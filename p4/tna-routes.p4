@@ -1,4 +1,4 @@
-// Where packets go: a part of ingress of each program, behind its action `send`.
+// Routing, a part of each program's ingress. Include it after the action `send`.
 
 action drop() { for_deparser.drop_ctl = 1; }
 table routes {

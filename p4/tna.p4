@@ -1,11 +1,11 @@
-// What the variants for Tofino's native architecture share beyond the headers of all programs.
+// Headers shared by the programs for Tofino's native architecture, in addition to headers.p4.
 
 #ifndef HITLESS_TNA_P4
 #define HITLESS_TNA_P4
 
 #include "headers.p4"
 
-/// The ports of a TCP or UDP header.
+/// Ports of a TCP or UDP header.
 header ports_t {
     bit<16> source;
     bit<16> destination;

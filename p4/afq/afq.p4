@@ -1,17 +1,17 @@
-// AFQ, approximate fair queueing (Sharma, Liu, Atreya, Krishnamurthy, NSDI 2018; sections as printed there): from a
-// sketch of bids ingress estimates in which round a packet would leave under bit-by-bit round robin, and sends it to
-// the queue of that round. The traffic manager serves one round after the other (section 3.3.2).
+// AFQ, approximate fair queueing (Sharma, Liu, Atreya, Krishnamurthy, NSDI 2018; sections as printed there). Ingress
+// keeps a sketch of bids, estimates the round in which bit-by-bit round robin would send a packet, and sends the packet
+// to the queue of that round. The traffic manager serves one round after the other (section 3.3.2).
 
 #include <core.p4>
 #include <v1model.p4>
 #include "../hitless.p4"
 #include "../headers.p4"
 
-/// Cells of a row of the sketch (section 6), for all ports together: each port has its own columns.
+/// Columns of the sketch at each port (section 6). A row has COLUMNS cells for each of PORTS ports.
 const bit<32> COLUMNS = 16384;
 const bit<32> PORTS = 16;
 
-/// A number of bytes, counted from the beginning of the first round; it wraps.
+/// Bytes since the beginning of the first round; wraps.
 typedef bit<32> bid_t;
 
 struct headers_t {
@@ -24,13 +24,13 @@ struct metadata_t {
     bit<32> limit_bytes;
     bit<8>  ecn_rounds;
     bit<32> address_mask;
-    /// The first cell of the port, and the column of each row.
+    /// First cell of the port, and the packet's column in each row.
     bit<32> base;
     bit<32> column_0;
     bit<32> column_1;
-    /// R x BpR.
+    /// R x BpR, the start of the current round.
     bid_t   round_begin;
-    /// How far the bid of the packet is ahead of that.
+    /// Distance from `round_begin` to the packet's bid.
     bit<32> ahead_bytes;
     bit<8>  ahead_rounds;
     bit<32> charge_bytes;
@@ -58,7 +58,7 @@ parser Parse(packet_in packet, out headers_t headers, inout metadata_t meta, ino
 
 control Verify(inout headers_t headers, inout metadata_t meta) { apply {} }
 
-/// One row of the sketch (section 3.2): S = max(S, R x BpR) + size, unless that is too far ahead.
+/// One row of the sketch (section 3.2): S = max(S, R x BpR) + size; unchanged if the new bid is too far ahead.
 control Row(in metadata_t meta, in bit<32> column, out bit<32> bid_ahead) {
     register<bid_t>(COLUMNS * PORTS) bids;
     apply {
@@ -80,8 +80,8 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
 
 #include "../routes.p4"
 
-    /// Of each port with AFQ: its first cell, BpR, and how many rounds ahead a packet is marked (section 5). 255:
-    /// never. Addresses are reduced to `address_mask` where flows are told apart.
+    /// Sets a port's first cell, BpR, and the minimum rounds ahead for an ECN mark (section 5); 255 disables marking.
+    /// Flows are identified by their addresses under `address_mask`.
     action queue_fairly(bit<32> base, bit<32> bytes_per_round, bit<8> ecn_rounds, bit<32> address_mask) {
         meta.base = base;
         meta.bytes_per_round = bytes_per_round;
@@ -96,11 +96,11 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     }
 
     action charge(bit<32> factor) {
-        // 65,536 / weight; at least one byte.
+        // The factor is 65,536 / weight, and the charge is at least 1 B.
         bit<64> bytes = (bit<64>) (standard.packet_length + CHECK_SEQUENCE_BYTES) * (bit<64>) factor;
         meta.charge_bytes = (bit<32>) ((bytes + 32768) >> 16);
     }
-    /// What a class is charged for a frame: 65,536 / weight of each byte (section 3.4).
+    /// Charge of a class: each byte counts 65,536 / weight (section 3.4).
     table weights {
         key = { headers.ipv4.dscp: exact; }
         actions = { charge; }
@@ -109,7 +109,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     }
 
     action set_rounds(bit<8> rounds) { meta.ahead_rounds = rounds; }
-    /// The division by BpR: a range for each round that has a queue.
+    /// Division by BpR: one range for each round with a queue.
     table rounds_ahead {
         key = { meta.ahead_bytes: range; }
         actions = { set_rounds; }

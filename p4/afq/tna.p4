@@ -1,16 +1,16 @@
 // AFQ for Tofino (Sharma et al., NSDI 2018): the enqueue module of figure 3, with the sketch of the paper's table 1.
-// The traffic manager has no rotating priorities; a recirculating control packet writes the round that its scheduler is
-// at (section 4, "the disaggregated model").
+// The traffic manager has no rotating priorities; a recirculating control packet writes the round of its scheduler
+// (section 4, "the disaggregated model").
 
 #include <core.p4>
 #include <tna.p4>
 #include "../tna.p4"
 
-/// Columns of a row, and its two rows (section 6.3).
+/// Columns of each of the two rows (section 6.3).
 const bit<32> COLUMNS = 2048;
 const bit<16> ETHERTYPE_ROUND = 0x9D10;
 
-/// The control packet: the round of a port, as bytes: R x BpR, with BpR = 2048.
+/// Control packet with the round of a port in bytes, R x BpR; BpR is 2048.
 header round_t {
     bit<16> port;
     bit<32> begin_bytes;
@@ -80,9 +80,9 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         void apply(inout bit<32> value) { value = headers.round.begin_bytes; }
     };
 
-    /// S = max(S, R x BpR) + size (section 3.2) takes three numbers of a packet, and a stateful ALU has two. So the bid
-    /// of a column is the sum of two arrays: the bytes charged to it, and the greatest R x BpR - charged that there has
-    /// been. max(S, R x BpR) is then charged + max(idle, R x BpR - charged), each a step of one ALU.
+    /// S = max(S, R x BpR) + size (section 3.2) uses three numbers of a packet, but a stateful ALU takes two. So a bid
+    /// is the sum of two arrays: `charged`, the bytes charged, and `idle`, the maximum so far of R x BpR - charged. As
+    /// max(S, R x BpR) = charged + max(idle, R x BpR - charged), each array needs one step of one ALU.
 #define ROW(number) \
     Register<bit<32>, bit<11>>(COLUMNS, 0) charged_##number; \
     RegisterAction<bit<32>, bit<11>, bit<32>>(charged_##number) charge_##number = { \
@@ -108,7 +108,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         meta.column_1 = hash_1.get(FLOW(headers));
     }
     action charge() { meta.charge_bytes = (bit<32>) headers.ipv4.total_bytes; }
-    /// How far the start of a packet's bid is ahead of the round: max(S, R x BpR) - R x BpR.
+    /// Distance from the current round to the start of the packet's bid: max(S, R x BpR) - R x BpR.
 #define STEPS(number) \
     action do_charge_##number() { meta.charged_##number = charge_##number.execute(meta.column_##number); } \
     action subtract_##number() { meta.lag_##number = (int<32>) (meta.round_begin - meta.charged_##number); } \
@@ -119,8 +119,8 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     action add_charge() { meta.ahead_bytes = meta.ahead_bytes + meta.charge_bytes; }
 
     action to_queue(QueueId_t queue) { for_tm.qid = queue; }
-    /// The queue of the round: the division by BpR and the position in the circle of queues are bits of two numbers.
-    /// What is further ahead than 32 rounds is dropped.
+    /// Queue of the packet's round. Division by BpR and the position in the circle of queues are bits of the two keys.
+    /// A packet more than 32 rounds ahead is dropped.
     table queue_of_round {
         key = {
             meta.ahead_bytes: ternary;

@@ -1,10 +1,10 @@
-// LinkGuardian's headers in the frames of a protected link, as crates/mechanisms/src/linkguardian/headers and
-// crates/wire/src/link have them: a frame of a host is carried whole behind them.
+// LinkGuardian's headers in frames of a protected link, which a whole frame of a host follows. The formats are those in
+// crates/mechanisms/src/linkguardian/headers and crates/core/src/wire/link.
 
 const bit<16> ETHERTYPE_LINK = 0x88B5;
 const bit<8> LINK_VERSION = 1;
 
-/// Behind the outer Ethernet header.
+/// Follows the outer Ethernet header.
 header link_t {
     bit<8> version;
     bit<1> has_inner;
@@ -22,7 +22,7 @@ const bit<2> TYPE_ACK = 1;
 const bit<2> TYPE_ACK_WITH_LOSS = 2;
 const bit<2> TYPE_TX_BUFFERED = 3;
 
-/// On a protected packet (section 3.5). The number is the era and 16 bits.
+/// Header of a protected packet (section 3.5). Its number is the era followed by 16 bits.
 header data_t {
     bit<8>  kind;
     bit<2>  packet_type;
@@ -35,7 +35,7 @@ header data_t {
     bit<16> sequence;
 }
 
-/// All up to this number has been seen or reported lost.
+/// Acknowledgement: all numbers up to this were received or reported lost.
 header ack_t {
     bit<8>  kind;
     bit<2>  packet_type;
@@ -46,7 +46,7 @@ header ack_t {
     bit<16> acknowledged;
 }
 
-/// Follows an acknowledgement: so many numbers are lost, from the first (appendix A.1).
+/// Follows an acknowledgement: `count` numbers are lost, starting with `first_lost` (appendix A.1).
 header loss_t {
     bit<8>  kind;
     bit<8>  count;
@@ -54,14 +54,14 @@ header loss_t {
     bit<8>  era;
 }
 
-/// Pauses a class of the link partner, or lets it go on (section 3.3).
+/// Pauses or resumes a class at the link partner (section 3.3).
 header pause_t {
     bit<8>  kind;
     bit<8>  class;
     bit<16> quanta;
 }
 
-/// Before the frame that is carried.
+/// Precedes the carried frame.
 header inner_t {
     bit<16> bytes;
 }
@@ -79,11 +79,11 @@ struct headers_t {
     ipv4_t      ipv4;
 }
 
-/// A number with its era: a circle of 131,072.
+/// Number with its era, modulo 131,072.
 typedef bit<17> number_t;
 const number_t HALF_CIRCLE = 0x10000;
 
-/// What a packet that LinkGuardian has made or keeps is to it.
+/// Roles of packets that LinkGuardian made or keeps.
 const bit<4> ROLE_NONE = 0;
 const bit<4> ROLE_COPY = 1;
 const bit<4> ROLE_REPAIR = 2;
@@ -94,23 +94,23 @@ const bit<4> ROLE_PAUSE = 6;
 const bit<4> ROLE_BUFFERED = 7;
 
 struct metadata_t {
-    /// What the copy is that this pass makes, and of a notification the first number lost, how many, and the last seen.
+    /// Role of the clone made in this pass. In a notification: first loss, number of losses, and the last number seen.
     @field_list(7) bit<4>   clone_role;
     @field_list(7) number_t first_lost;
     @field_list(7) bit<8>   lost;
     @field_list(7) number_t seen_until;
-    /// The port of the protected link, that which recirculates, and which ends of the link are here.
+    /// Port of the protected link, recirculation port, and the ends of the link at this switch.
     @field_list(7) port_t   link_port;
     @field_list(7) port_t   recirculation_port;
 
     bit<4>  role;
-    /// Shims that the parser has still to read.
+    /// Shims that the parser has not read yet.
     bit<4>  shims_left;
     bit<1>  is_sender;
     bit<1>  is_receiver;
-    /// Of the frame that is carried, without check sequence.
+    /// Length of the carried frame without check sequence.
     bit<16> inner_bytes;
-    /// Sections 3.1, 3.2, 3.5 and 3.3.
+    /// Settings of sections 3.1, 3.2, 3.5 and 3.3.
     bit<8>  dummies;
     bit<8>  acks;
     bit<2>  copies;
@@ -120,10 +120,10 @@ struct metadata_t {
     bit<48> now_ns;
 }
 
-/// A number on the wire as one of 17 bits.
+/// Converts a number on the wire to 17 bits.
 #define NUMBER(era, value) ((number_t) (era ++ value))
 
-/// The settings of the link.
+/// Settings of the link.
 control Settings(inout metadata_t meta) {
     action set_link(port_t link_port, port_t recirculation_port, bit<1> is_sender, bit<1> is_receiver) {
         meta.link_port = link_port;
@@ -131,7 +131,7 @@ control Settings(inout metadata_t meta) {
         meta.is_sender = is_sender;
         meta.is_receiver = is_receiver;
     }
-    /// The protected link: one; a port that does not exist: none.
+    /// The protected link. The default is a port that does not exist, which disables protection.
     table link {
         actions = { set_link; }
         default_action = set_link(511, 511, 0, 0);
@@ -146,7 +146,7 @@ control Settings(inout metadata_t meta) {
         meta.pause_bytes = pause_bytes;
         meta.resume_bytes = resume_bytes;
     }
-    /// Dummies and acknowledgements for each gap in the traffic, copies of a repair (1 or 2), ackNoTimeout, and the
+    /// Dummies and acknowledgements per gap in the traffic, copies of a retransmission (1 or 2), ackNoTimeout, and
     /// thresholds of the reordering buffer.
     table protection {
         actions = { set_protection; }
@@ -160,7 +160,7 @@ control Settings(inout metadata_t meta) {
     }
 }
 
-/// The queues of the port of the link: what repairs, and what fills gaps. Those of classes are between them.
+/// Queues at the link's port: for retransmissions, and for gaps in the traffic. Those of classes are between them.
 const queue_t REPAIR_QUEUE = OWN_QUEUE;
 const queue_t DUMMY_QUEUE = OWN_QUEUE + 1;
 const queue_t ACK_QUEUE = OWN_QUEUE + 2;
@@ -258,7 +258,7 @@ control Deparse(packet_out packet, in headers_t headers) {
     }
 }
 
-/// A frame of the link that carries nothing but what is then put in it.
+/// Turns the packet into a frame of the link with `shims` headers still to write and no carried frame.
 control MakeLinkFrame(inout headers_t headers, in bit<4> shims) {
     apply {
         headers.generated.setInvalid();

@@ -1,7 +1,7 @@
 // LinkGuardian (Joshi et al., SIGCOMM 2023; sections as printed there): link-local retransmission on a link that
-// corrupts packets. The switch before the link numbers packets and keeps copies, which go round by a recirculation
-// port; the switch behind it finds gaps, reports them, restores order and acknowledges. This program is both ends of
-// one link.
+// corrupts packets. The upstream switch numbers packets and keeps copies, which circulate through a recirculation port.
+// The downstream switch detects gaps, reports them, restores order and acknowledges. This program implements both ends
+// of one link.
 
 #include <core.p4>
 #include <v1model.p4>
@@ -24,7 +24,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
 
 #include "../routes.p4"
 
-    /// The one dummy and the one acknowledgement wait in their queues until there is something to say.
+    /// Stops the queues of the only dummy and the only acknowledgement until there is something to send.
     action start() {
         pause_queue(meta.link_port, DUMMY_QUEUE);
         pause_queue(meta.link_port, ACK_QUEUE);
@@ -88,7 +88,7 @@ control egress(inout headers_t headers, inout metadata_t meta, inout standard_me
     WatchDepth() watch_depth;
     SendPause() send_pause;
 
-    /// A frame of a host is carried whole.
+    /// Encapsulates a whole frame of a host.
     action encapsulate() {
         headers.outer.setValid();
         headers.outer.destination = 0xFFFFFFFFFFFF;
@@ -105,7 +105,7 @@ control egress(inout headers_t headers, inout metadata_t meta, inout standard_me
 
     apply {
         bit<4> role = meta.role;
-        // A copy is what it was made as.
+        // A clone has the role that its creator wrote.
         if (standard.instance_type == INSTANCE_INGRESS_CLONE || standard.instance_type == INSTANCE_EGRESS_CLONE) {
             role = meta.clone_role;
         }

@@ -1,11 +1,11 @@
 // The receiving end of a protected link (sections 3.1 to 3.3 and 3.5, algorithms 1 and 2, appendix A).
 
-/// The longest gap that is taken for a loss: as many numbers as one notification can report.
+/// Maximum gap that counts as a loss, because one notification can report 255 numbers.
 const number_t GAP_MAX = 255;
-/// How far the latest number may be ahead of the first one waited for.
+/// Maximum distance of the latest number from the next one to forward.
 const number_t WINDOW = 32768 - 255;
 
-/// From now until the packet in front is given up.
+/// Returns the time left until the packet at the front is given up.
 control UntilTimeout(in metadata_t meta, in bit<48> from, out bit<32> wait_ns) {
     apply {
         bit<48> deadline = from + (bit<48>) meta.timeout_ns;
@@ -14,7 +14,7 @@ control UntilTimeout(in metadata_t meta, in bit<48> from, out bit<32> wait_ns) {
     }
 }
 
-/// ackNoTimeout: the packet in front is given up when it has been waited for too long.
+/// ackNoTimeout: gives up the packet at the front after a timeout.
 control CountDown(in metadata_t meta) {
     UntilTimeout() until_timeout;
     apply {
@@ -39,7 +39,7 @@ control CountDown(in metadata_t meta) {
     }
 }
 
-/// Takes the link's headers off: the packet goes on as if there had been no protection.
+/// Removes the link's headers, and forwards the packet as on an unprotected link.
 control Deliver(inout headers_t headers) {
     apply {
         headers.outer.setInvalid();
@@ -57,7 +57,7 @@ control PutInOrder(inout headers_t headers, inout metadata_t meta, inout standar
         ack_number.read(front, 0);
         number_t ahead = NUMBER(headers.data.era, headers.data.sequence) - front;
         if (headers.data.blocking == 0) {
-            // LinkGuardianNB forwards whatever comes.
+            // LinkGuardianNB forwards every packet.
             if (ahead < HALF_CIRCLE) { ack_number.write(0, front + ahead + 1); }
             deliver.apply(headers);
         } else if (ahead >= HALF_CIRCLE) {
@@ -74,7 +74,7 @@ control PutInOrder(inout headers_t headers, inout metadata_t meta, inout standar
     }
 }
 
-/// Numbers are missing: the sender is told, and the countdown runs.
+/// Reports missing numbers to the sender, and starts the countdown.
 control NotifyLoss(inout metadata_t meta) {
     UntilTimeout() until_timeout;
     apply {
@@ -95,7 +95,7 @@ control NotifyLoss(inout metadata_t meta) {
     }
 }
 
-/// The number of a packet that came in its turn goes to egress, where acknowledgements read it.
+/// Passes the number of an in-order packet to egress, where acknowledgements read it.
 control Publish(in metadata_t meta, in number_t until) {
     apply {
         seen.write(0, until);
@@ -104,7 +104,7 @@ control Publish(in metadata_t meta, in number_t until) {
     }
 }
 
-/// A frame with a data header from the link; whether it is to be put in order.
+/// Processes a frame with a data header from the link, and returns whether it must be put in order.
 control TakeFromLink(in headers_t headers, inout metadata_t meta, out bit<1> is_in_turn) {
     NotifyLoss() notify_loss;
     Publish() publish_next;
@@ -118,7 +118,7 @@ control TakeFromLink(in headers_t headers, inout metadata_t meta, out bit<1> is_
         number_t gap = number - next;
         is_in_turn = 0;
         if (headers.data.retransmitted == 1) {
-            // A repair answers a notification, so its number lies before the one expected.
+            // A retransmission answers a notification, so its number is below the expected one.
             if (gap >= HALF_CIRCLE) { is_in_turn = 1; }
             return;
         }
@@ -142,12 +142,12 @@ control TakeFromLink(in headers_t headers, inout metadata_t meta, out bit<1> is_
                 publish_next.apply(meta, behind);
             }
         } else if (next - number <= GAP_MAX) {
-            // A number that was taken for lost comes all the same.
+            // A number reported as lost has arrived after all.
             has_suspect.write(0, 0);
             publish_late.apply(meta, next);
             is_in_turn = ~headers.data.dummy;
         } else if (has_guess == 1 && guess == number) {
-            // Two frames in a row have said that the numbers are elsewhere.
+            // Two consecutive frames show that the numbers continue elsewhere.
             has_suspect.write(0, 0);
             expected.write(0, behind);
             ack_number.write(0, number);
@@ -160,7 +160,7 @@ control TakeFromLink(in headers_t headers, inout metadata_t meta, out bit<1> is_
     }
 }
 
-/// What acknowledgements say, in egress.
+/// Writes an acknowledgement, in egress.
 control Acknowledge(inout headers_t headers, in metadata_t meta, in bit<1> piggybacked, out bit<8> pending) {
     apply {
         number_t until;
@@ -201,7 +201,7 @@ control SendAcknowledgement(inout headers_t headers, inout metadata_t meta) {
     }
 }
 
-/// Stamps a loss notification. What it acknowledges may be acknowledged by others from now on, not before.
+/// Stamps a loss notification. Later acknowledgements may cover the numbers that it acknowledges, earlier ones may not.
 control SendNotification(inout headers_t headers, in metadata_t meta) {
     MakeLinkFrame() make_link_frame;
     apply {
@@ -228,7 +228,7 @@ control SendNotification(inout headers_t headers, in metadata_t meta) {
     }
 }
 
-/// Algorithm 2: the depth is tested when a packet of the reordering buffer leaves the port that recirculates.
+/// Algorithm 2: tests the depth when a packet of the reordering buffer leaves the recirculation port.
 control WatchDepth(inout metadata_t meta) {
     apply {
         bit<32> depth_bytes;
@@ -246,7 +246,7 @@ control WatchDepth(inout metadata_t meta) {
     }
 }
 
-/// What a pause frame says is decided when it leaves.
+/// Fills a pause frame at its departure, with the state at that time.
 control SendPause(inout headers_t headers) {
     MakeLinkFrame() make_link_frame;
     apply {

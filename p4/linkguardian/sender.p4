@@ -1,6 +1,6 @@
 // The sending end of a protected link (sections 3.1, 3.2 and 3.5, appendix A).
 
-/// Reads the acknowledgement on a frame of the reverse direction, and what it reports lost.
+/// Reads the acknowledgement on a frame of the reverse direction, with the losses it reports.
 control TakeAcknowledgement(in headers_t headers) {
 #define SET_REQUEST(place) \
     if (headers.loss.count > place) { \
@@ -14,13 +14,13 @@ control TakeAcknowledgement(in headers_t headers) {
         acknowledged_until.read(before, 0);
         next_sequence.read(next, 0);
         number_t progress = acknowledged + 1 - before;
-        // An acknowledgement does not go back, nor beyond what was sent.
+        // An acknowledgement neither goes back nor exceeds the sent numbers.
         if (progress != 0 && progress <= next - before) {
             acknowledged_until.write(0, acknowledged + 1);
             if (headers.loss.isValid()) {
                 number_t first = NUMBER(headers.loss.era[0:0], headers.loss.first_lost);
                 number_t last = first + (number_t) headers.loss.count - 1;
-                // What had not been acknowledged before, and is by this report.
+                // Only losses that this acknowledgement newly covers.
                 if (first - before < HALF_CIRCLE && acknowledged - last < HALF_CIRCLE) {
                     SET_REQUEST(0)
                     SET_REQUEST(1)
@@ -33,7 +33,7 @@ control TakeAcknowledgement(in headers_t headers) {
     }
 }
 
-/// A copy has come round (figure 18): it waits on, is retransmitted, or ends.
+/// Decides about a copy that has recirculated (figure 18): wait, retransmit or drop.
 control JudgeCopy(inout headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
 #define TAKE_REQUEST(place) \
     request_##place.read(one, index); \
@@ -91,7 +91,7 @@ control Protect(inout headers_t headers, inout metadata_t meta) {
         meta.clone_role = ROLE_COPY;
         clone_preserving_field_list(CloneType.E2E, 1, MOVED_FIELDS);
         direct_clone(meta.recirculation_port, 0);
-        // Dummies follow as soon as nothing else is to be sent (section 3.2).
+        // Dummies follow as soon as the other queues are empty (section 3.2).
         if (meta.dummies != 0) {
             dummies_pending.write(0, meta.dummies);
             resume_queue(meta.link_port, DUMMY_QUEUE);

@@ -1,4 +1,4 @@
-// The egress pipeline of tna.p4: numbers, acknowledgements, notifications, and the copies that wait.
+// Egress pipeline of tna.p4: numbers, acknowledgements, notifications, and waiting copies.
 
 struct egress_headers_t {
     ethernet_t ethernet;
@@ -85,8 +85,8 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         meta.ack_session = ack_session;
         meta.is_link = 1;
     }
-    /// The protected links, with the mirror sessions to the port that recirculates and to the two queues behind the
-    /// normal one, those that replenish themselves (sections 3.1 and 3.2). Whether order is kept is of each link.
+    /// Protected links, each with its order mode and its mirror sessions: to the recirculation port, and to the two
+    /// self-replenishing queues with priority below the normal queue (sections 3.1 and 3.2).
     table links {
         key = { intrinsic.egress_port: exact; }
         actions = { set_link; NoAction; }
@@ -94,7 +94,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         size = 256;
     }
 
-    /// seqNo, whose 17th bit is the era.
+    /// seqNo; bit 16 is the era.
     Register<bit<32>, bit<8>>(256, 0) next_sequence;
     RegisterAction<bit<32>, bit<8>, bit<32>>(next_sequence) take_number = {
         void apply(inout bit<32> value, out bit<32> number) {
@@ -105,8 +105,8 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
     RegisterAction<bit<32>, bit<8>, bit<32>>(next_sequence) read_number = {
         void apply(inout bit<32> value, out bit<32> number) { number = value; }
     };
-    /// Dummies and acknowledgements that are still to be sent: what is behind the normal queue goes round in silence
-    /// else.
+    /// Whether a dummy or an acknowledgement must be sent. Otherwise the packets of the self-replenishing queues only
+    /// circulate.
 #define PENDING(name) \
     Register<bit<8>, bit<8>>(256, 0) name##_pending; \
     RegisterAction<bit<8>, bit<8>, bit<8>>(name##_pending) expect_##name = { \
@@ -120,7 +120,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
     };
     PENDING(dummies)
     PENDING(acks)
-    /// latestRxSeqNo, which acknowledgements tell, and its era.
+    /// latestRxSeqNo and its era, for acknowledgements.
     Register<bit<16>, bit<8>>(256, 0xFFFF) latest_received;
     RegisterAction<bit<16>, bit<8>, bit<16>>(latest_received) note_seen = {
         void apply(inout bit<16> value) { value = meta.bridge.seen; }
@@ -135,7 +135,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
     RegisterAction<bit<8>, bit<8>, bit<8>>(latest_era) read_era = {
         void apply(inout bit<8> value, out bit<8> era) { era = value; }
     };
-    /// curr_state of algorithm 2, for the link whose packet passes.
+    /// curr_state of algorithm 2, for the link of the passing packet.
     Register<bit<8>, bit<8>>(256, 0) states;
     RegisterAction<bit<8>, bit<8>, bit<8>>(states) change_state = {
         void apply(inout bit<8> value, out bit<8> before) {
@@ -153,8 +153,8 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         meta.quanta = 0;
         meta.session = session;
     }
-    /// The thresholds of the reordering buffer (algorithm 2), and the session to the other end of the link. Between
-    /// them there is no entry.
+    /// Thresholds of the reordering buffer (algorithm 2), and the session to the other end of the link. A depth between
+    /// the thresholds matches no entry.
     table depths {
         key = {
             meta.bridge.link: exact;
@@ -178,7 +178,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
     action do_read_era() { meta.era = read_era.execute(meta.link); }
     action do_change_state() { meta.was_deep = change_state.execute(meta.bridge.link); }
 
-    /// The headers, in two steps: what is always the same, and the bits of registers.
+    /// Headers are written in two steps: constant fields first, then bits from registers.
     action open_data(bit<1> dummy) {
         headers.data.setValid();
         headers.data.packet_type = TYPE_DATA;
@@ -239,7 +239,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         headers.data.setInvalid();
         headers.ethernet.ether_type = ETHERTYPE_ACK;
     }
-    /// A copy has the link in front, and no acknowledgement, which would be old.
+    /// A copy starts with the link's number, and loses its acknowledgement, which would be out of date.
     action become_copy() {
         headers.round.setValid();
         headers.round.kind = IS_NORMAL;

@@ -1,6 +1,6 @@
-// LinkGuardian for Tofino (Joshi et al., SIGCOMM 2023, sections 3.1 to 3.5, appendix A), with state for 256 links, both
-// ends. A number is 16 bits, and which of two is later is the sign of their difference, right up to half of the circle,
-// as with the paper's correction of the era. The era is put on the wire as the paper has it.
+// LinkGuardian for Tofino (Joshi et al., SIGCOMM 2023, sections 3.1 to 3.5, appendix A), with state for both ends of
+// 256 links. Numbers have 16 bits and are compared by the sign of their difference, which is right up to half of the
+// circle, like the paper's correction of the era. Frames carry the era as in the paper.
 
 #include <core.p4>
 #include <tna.p4>
@@ -9,21 +9,21 @@
 const bit<16> ETHERTYPE_DATA = 0x9D20;
 const bit<16> ETHERTYPE_ACK = 0x9D21;
 const bit<16> ETHERTYPE_ROUND = 0x9D22;
-/// Behind an acknowledgement that is a frame of its own.
+/// EtherType after an explicit acknowledgement, which carries no packet.
 const bit<16> ETHERTYPE_NOTHING = 0x9D23;
 const bit<16> ETHERTYPE_PAUSE = 0x8808;
 const bit<2> TYPE_DATA = 0;
 const bit<2> TYPE_ACK = 1;
 const bit<2> TYPE_ACK_WITH_LOSS = 2;
 const bit<2> TYPE_TX_BUFFERED = 3;
-/// Timer packets come by this port, and nothing else does: the packet generator is there.
+/// Port of the packet generator, which only timer packets use.
 const PortId_t TIMER_PORT = 68;
-/// What goes round leaves by this one, which is in loopback mode.
+/// Port in loopback mode for recirculating packets.
 const PortId_t RECIRCULATION_PORT = 60;
 const MirrorType_t MIRROR = 1;
-/// Timer packets of a link until the packet in front of it is given up: 10 us at 10 million in a second.
+/// Timer packets of a link until the packet at the front is given up: 10 us at 10 million timer packets per second.
 const bit<16> ACK_NO_TIMEOUT = 100;
-/// What a frame is in egress.
+/// Kinds of frames in egress.
 const bit<8> IS_NORMAL = 0;
 const bit<8> IS_LOSS = 1;
 const bit<8> IS_SEEN = 2;
@@ -32,8 +32,8 @@ const bit<8> IS_DUMMY = 4;
 const bit<8> IS_ACK = 5;
 const bit<8> IS_PAUSE = 6;
 
-/// What a packet is in ingress: nothing of the link's, a timer packet, the first of those that replenish themselves, a
-/// notification, a kept copy, an original, a dummy, or what has been sent again or was kept for its turn.
+/// Roles of packets in ingress: not part of the link's protocol, timer packet, first of a self-replenishing queue,
+/// notification, kept copy, original, dummy, and late packet (retransmitted, or buffered for its turn).
 const bit<8> ROLE_NONE = 0;
 const bit<8> ROLE_TIMER = 1;
 const bit<8> ROLE_FIRST = 2;
@@ -43,7 +43,7 @@ const bit<8> ROLE_ORIGINAL = 5;
 const bit<8> ROLE_DUMMY = 6;
 const bit<8> ROLE_LATE = 7;
 
-/// Three bytes (section 3.5), behind which the packet's own type follows.
+/// Data header of three bytes (section 3.5), followed by the packet's EtherType.
 header data_t {
     bit<2>  packet_type;
     bit<1>  channel;
@@ -71,15 +71,15 @@ header loss_t {
     bit<16> first_lost;
 }
 
-/// Behind the Ethernet header of a frame that goes round: the link that it belongs to. The control plane gives the
-/// first dummy and the first acknowledgement of a link the same header, with what they are.
+/// Follows the Ethernet header of a recirculating frame, and names its link. The control plane sends a link's first
+/// dummy and first acknowledgement with the same header, and `kind` set.
 header round_t {
     bit<8>  kind;
     bit<8>  link;
     bit<16> ether_type;
 }
 
-/// What the packet generator puts in front: here a packet for each link.
+/// Header from the packet generator, which here makes a packet for each link.
 header timer_t {
     bit<8>  application;
     bit<8>  zero;
@@ -88,7 +88,7 @@ header timer_t {
     bit<8>  link;
 }
 
-/// Priority flow control, of which the class of protected packets is used.
+/// Priority flow control; only the class of protected packets is used.
 header pause_t {
     bit<16>  operation;
     bit<16>  classes;
@@ -96,7 +96,7 @@ header pause_t {
     bit<112> others;
 }
 
-/// In front of a packet between the pipelines, and of a mirrored one.
+/// Precedes a packet between the pipelines, and a mirrored packet.
 header bridge_t {
     bit<8>  kind;
     bit<8>  link;
@@ -118,7 +118,7 @@ struct headers_t {
     ipv4_t     ipv4;
 }
 
-/// A cell of ackNo.
+/// Cell of ackNo.
 struct front_t {
     bit<16> number;
     bit<16> ticks;
@@ -252,8 +252,8 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         meta.link = link;
         meta.session = session;
     }
-    /// The protected links, and the mirror session of each for what is told to its other end: that of a queue in front
-    /// of the normal one.
+    /// Protected links, and each link's mirror session for messages to its other end: a queue with priority over the
+    /// normal one.
     table links {
         key = { intrinsic.ingress_port: exact; }
         actions = { set_link; NoAction; }
@@ -265,7 +265,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         for_tm.ucast_egress_port = port;
         for_tm.qid = queue;
     }
-    /// Where the queues of dummies and of acknowledgements of a link are, for the first one of each.
+    /// Port and queue for the first dummy and the first acknowledgement of a link.
     table first_ones {
         key = {
             headers.round.kind: exact;
@@ -276,8 +276,8 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         size = 512;
     }
 
-    /// Sender: latestRxSeqNo as it was last acknowledged. Acknowledgements are stamped in egress in the order in which
-    /// they go on the link, so the last one says most. The number before the first one is 0xFFFF.
+    /// Sender: latestRxSeqNo from the last acknowledgement. Egress stamps acknowledgements in the order of departure,
+    /// so the last one is the most recent. The number before the first one is 0xFFFF.
     Register<bit<16>, bit<8>>(256, 0xFFFF) latest_acknowledged;
     RegisterAction<bit<16>, bit<8>, bit<16>>(latest_acknowledged) acknowledge = {
         void apply(inout bit<16> value) { value = headers.ack.acknowledged; }
@@ -321,7 +321,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         for_tm.mcast_grp_a = copies;
         for_tm.qid = queue;
     }
-    /// How often a link's copies are sent again: a group of as many copies (section 3.4).
+    /// Number of retransmissions of a lost packet: a multicast group with as many copies (section 3.4).
     table repairs {
         key = { meta.link: exact; }
         actions = { retransmit; drop; }
@@ -329,7 +329,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         size = 256;
     }
 
-    /// Receiver: the number that should come next. Originals and dummies keep their order on a link.
+    /// Receiver: next expected number. Originals and dummies arrive in order.
     Register<bit<16>, bit<8>>(256, 0) expected;
     RegisterAction<bit<16>, bit<8>, bit<16>>(expected) expect = {
         void apply(inout bit<16> value, out bit<16> before) {
@@ -340,7 +340,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     RegisterAction<bit<16>, bit<8>, bit<16>>(expected) read_expected = {
         void apply(inout bit<16> value, out bit<16> next) { next = value; }
     };
-    /// ackNo (algorithm 1), with the timer packets since it last went on (section 3.5, "Preventing transmission
+    /// ackNo (algorithm 1), and the timer packets since its last increment (section 3.5, "Preventing transmission
     /// stalls").
     Register<front_t, bit<8>>(256) ack_number;
     RegisterAction<front_t, bit<8>, bit<16>>(ack_number) take_turn = {
@@ -397,7 +397,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     action subtract_expected() { meta.gap = headers.data.sequence - meta.expected; }
     action subtract_front() { meta.ahead = headers.data.sequence - meta.front; }
     action subtract_latest() { meta.away = headers.data.sequence - meta.latest; }
-    /// To egress of the link's own port, where acknowledgements are made: what has been seen, and what is missing.
+    /// Tells egress of the link's port, where acknowledgements are made, the last number seen or the missing numbers.
     action tell(bit<8> kind) {
         for_deparser.mirror_type = MIRROR;
         meta.kind = kind;
@@ -406,7 +406,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     }
     action flip_era() { meta.era = meta.era ^ 1; }
 
-    /// Each register is reached by one table, for all of a packet's roles.
+    /// Each register is accessed by one table, for all roles of a packet.
     table acknowledgements {
         key = {
             headers.ack.isValid(): exact;
@@ -490,7 +490,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         } else if (headers.data.isValid()) {
             if (meta.role != ROLE_LATE) {
                 if (meta.gap != 0) { tell(IS_LOSS); } else { tell(IS_SEEN); }
-                // What is behind the dummy of a new era was of the old one.
+                // The number before the first dummy of a new era is in the old era.
                 if (meta.role == ROLE_DUMMY && headers.data.sequence == 0) { flip_era(); }
             }
             if (meta.role == ROLE_DUMMY) {

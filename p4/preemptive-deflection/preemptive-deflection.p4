@@ -1,7 +1,7 @@
 // Preemptive Deflection by quantiles (Abdous, Sharafzadeh, Ghorbani: "Practical Packet Deflection in Datacenters",
-// CoNEXT 2023; sections as printed there): a packet of relative priority R is not let into a queue that holds more than
-// Q (1 - alpha R) (equation 1) or has no room for it. It goes to a random port that faces a switch and passes the same
-// test, and is dropped if that one does not.
+// CoNEXT 2023; sections as printed there): a queue refuses a packet of relative priority R if it holds more than
+// Q (1 - alpha R) (equation 1) or has no room. A refused packet goes to a random port that faces a switch, if it passes
+// the same test there; otherwise it is dropped.
 
 #include <core.p4>
 #include <v1model.p4>
@@ -9,9 +9,9 @@
 #include "../headers.p4"
 #include "../ports.p4"
 
-/// alpha is a number of thousandths.
+/// Denominator of alpha, which is in thousandths.
 const bit<64> WHOLE = 1000;
-/// Of a window of packets; one packet in so many enters it (section 5.2).
+/// Places of a window; one packet in SAMPLE_EVERY enters it (section 5.2).
 const bit<8> WINDOW = 20;
 const bit<32> SAMPLE_EVERY = 20;
 
@@ -28,9 +28,9 @@ struct headers_t {
 }
 
 struct metadata_t {
-    /// What switches go by: the rank, halved with each retransmission.
+    /// Rank of the packet, halved with each retransmission.
     bit<32> rank;
-    /// The queue in question, and its place in the register arrays: eight for each port.
+    /// Candidate queue, and its index in the register arrays, which have eight cells for each port.
     port_t  port;
     queue_t queue;
     bit<32> index;
@@ -72,13 +72,13 @@ parser Parse(packet_in packet, out headers_t headers, inout metadata_t meta, ino
 
 control Verify(inout headers_t headers, inout metadata_t meta) { apply {} }
 
-/// The window of recent packets of each queue (section 4.2, "Quantile estimation").
+/// Window of recent packets of each queue (section 4.2, "Quantile estimation").
 register<bit<8>>(128) filled;
 #define DECLARE_PLACE(place) register<bit<32>>(128) window_##place;
 EACH_PLACE(DECLARE_PLACE)
 
-/// Equation 1: whether the queue in question has room for the packet, and does not hold too much for its relative
-/// priority, which is the share of smaller ranks in the window.
+/// Equation 1: the candidate queue must have room for the packet, and must not hold too much for its relative priority.
+/// That priority is the share of smaller ranks in the window.
 control Test(in metadata_t meta, out bit<1> has_passed) {
 #define COMPARE_PLACE(place) \
     if (entries > place) { \
@@ -105,7 +105,7 @@ control Test(in metadata_t meta, out bit<1> has_passed) {
     }
 }
 
-/// A packet goes to the queue in question; one in SAMPLE_EVERY enters the window, and takes the place of the oldest.
+/// Counts a packet that goes to the candidate queue; one in SAMPLE_EVERY replaces the oldest rank in the window.
 control Enter(in metadata_t meta) {
     register<bit<32>>(128) skipped;
     register<bit<8>>(128) oldest;
@@ -136,10 +136,10 @@ control Enter(in metadata_t meta) {
     }
 }
 
-/// A random port that faces a switch, other than the packet's own (section 3); its own if there is none.
+/// Draws a random port that faces a switch, except the packet's own (section 3); without such a port, its own.
 control Draw(inout metadata_t meta, in standard_metadata_t standard, in port_t own, in ports_t down) {
     action set_switches(ports_t ports) { meta.switches = ports; }
-    /// The ports that face switches, of those a packet that came by `ingress_port` may go to.
+    /// Ports that face switches and are allowed for packets from `ingress_port`.
     table towards_switches {
         key = { standard.ingress_port: exact; }
         actions = { set_switches; }
@@ -148,7 +148,7 @@ control Draw(inout metadata_t meta, in standard_metadata_t standard, in port_t o
     }
 
 #define COUNT_PORT(P) if (eligible[P:P] == 1) { count = count + 1; }
-    // The drawn one of the eligible ports, in their order.
+    // Selects the eligible port number `drawn`.
 #define PICK_PORT(P) \
     if (eligible[P:P] == 1) { \
         if (drawn == 0) { meta.port = P; } \
@@ -181,7 +181,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
 #include "../routes.p4"
 
     action relieve() {}
-    /// The ports whose packets are deflected.
+    /// Ports with deflection.
     table relieved {
         key = { standard.egress_spec: exact; }
         actions = { relieve; NoAction; }
@@ -214,7 +214,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
         }
         routes.apply();
         settings.apply();
-        // Without a mark a packet is the most urgent.
+        // A packet without a mark has the highest priority.
         meta.rank = 0;
         if (headers.mark.isValid()) {
             meta.rank = headers.mark.rank_bytes >> (bit<8>) headers.mark.retransmissions;

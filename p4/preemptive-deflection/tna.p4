@@ -1,18 +1,18 @@
-// Preemptive Deflection by quantiles for Tofino (Practical Packet Deflection, CoNEXT 2023, section 4.2): a circular
-// window of sampled ranks, a register array for each place, is compared with the rank of a packet; a table says from
-// the depth of the queue and the number of smaller ranks whether the packet is deflected (equation 1, computed
-// beforehand). One that is deflected comes to ingress once more by resubmission, and the queue of the port that was
-// drawn is put to the same test (section 3.2), for a pass reads one cell of each array.
+// Preemptive Deflection by quantiles for Tofino (Practical Packet Deflection, CoNEXT 2023, section 4.2). A circular
+// window of sampled ranks, with a register array for each place, is compared with the packet's rank. A table with
+// precomputed results of equation 1 admits or deflects the packet by the depth of the queue and the number of smaller
+// ranks. A deflected packet is resubmitted to ingress, because one pass reads one cell of each array; the second pass
+// applies the same test to the queue of the drawn port (section 3.2).
 
 #include <core.p4>
 #include <tna.p4>
 #include "../tna.p4"
 
 const bit<16> ETHERTYPE_CONTROL = 0x9D11;
-/// The port that recirculates.
+/// Recirculation port.
 const PortId_t RECIRCULATION_PORT = 68;
 
-/// The packet that takes the depth of a port's queue from egress to ingress.
+/// Packet that carries the depth of a port's queue from egress to ingress.
 header control_t {
     bit<16> port;
     bit<32> depth_cells;
@@ -20,7 +20,7 @@ header control_t {
 
 const ResubmitType_t RESUBMIT_DRAWN = 1;
 
-/// What a resubmitted packet brings: the port that was drawn, and its cell. It has the size of a port's metadata.
+/// Data of a resubmitted packet: the drawn port and its cell. Its size is fixed, equal to a port's metadata.
 header drawn_t {
     bit<7>   zero;
     PortId_t port;
@@ -37,7 +37,7 @@ struct headers_t {
     priority_mark_t mark;
 }
 
-/// Writes `DO(place)` for each place of the window: twenty, four for each stage.
+/// Writes `DO(place)` for each of the window's 20 places, four in each stage.
 #define LOWER_PLACES(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9)
 #define UPPER_PLACES(DO) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15) DO(16) DO(17) DO(18) DO(19)
 #define EACH_PLACE(DO) LOWER_PLACES(DO) UPPER_PLACES(DO)
@@ -49,7 +49,7 @@ struct metadata_t {
     bit<7>   drawn_index;
     bit<32>  rank;
     bit<32>  depth_cells;
-    /// One packet in 20 enters the window, at the place whose turn it is; 255: this one does not.
+    /// Place that this packet's rank replaces, for one packet in 20; 255 for the others.
     bit<8>   place;
     bit<8>   sampled;
 #define DECLARE_SMALLER(number) bit<1> smaller_##number;
@@ -124,7 +124,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     action take_quarter() { meta.rank = headers.mark.rank_bytes >> 2; }
     action take_eighth() { meta.rank = headers.mark.rank_bytes >> 3; }
     action take_least() { meta.rank = 0; }
-    /// Each retransmission halves the rank; from the fourth on a packet is the most urgent.
+    /// Each retransmission halves the rank; with four or more the packet has the highest priority.
     table ranks {
         key = { headers.mark.retransmissions: exact; }
         actions = { take_rank; take_half; take_quarter; take_eighth; take_least; }
@@ -149,7 +149,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     action do_write_depth() { write_depth.execute((bit<7>) headers.control_packet.port); }
     action go_round() { for_tm.ucast_egress_port = RECIRCULATION_PORT; }
 
-    /// How many packets since one was taken.
+    /// Packets since the last sample.
     Register<bit<8>, bit<7>>(128, 0) skipped;
     RegisterAction<bit<8>, bit<7>, bit<8>>(skipped) skip = {
         void apply(inout bit<8> value, out bit<8> is_taken) {
@@ -162,7 +162,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
             }
         }
     };
-    /// The place of the oldest.
+    /// Place of the oldest rank.
     Register<bit<8>, bit<7>>(128, 0) oldest;
     RegisterAction<bit<8>, bit<7>, bit<8>>(oldest) move_on = {
         void apply(inout bit<8> value, out bit<8> place) {
@@ -171,8 +171,8 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         }
     };
 
-    /// A place of the window: the rank is compared with what is there, and takes its place when it is its turn. A place
-    /// that nothing has entered yet holds the greatest rank, which no other is above.
+    /// A place of the window: compares its rank with the packet's and replaces it in its turn. An unused place holds
+    /// the maximum rank, which never counts as smaller.
 #define PLACE(number) \
     Register<bit<32>, bit<7>>(128, 0xFFFFFFFF) window_##number; \
     RegisterAction<bit<32>, bit<7>, bit<1>>(window_##number) compare_##number = { \
@@ -194,7 +194,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
 
     action set_lower(bit<8> smaller) { meta.smaller_lower = smaller; }
     action set_upper(bit<8> smaller) { meta.smaller_upper = smaller; }
-    /// How many places hold a smaller rank: an entry for each way in which the bits of ten can be set.
+    /// Number of places with a smaller rank: an entry for each combination of ten bits.
 #define KEY_OF_PLACE(number) meta.smaller_##number: exact;
     table count_lower {
         key = { LOWER_PLACES(KEY_OF_PLACE) }
@@ -216,8 +216,8 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         meta.drawn_port = port;
         meta.drawn_index = index;
     }
-    /// Equation 1: whether a queue of this depth takes a packet with so many smaller ranks in the window. One that it
-    /// does not take is tried at a port that faces a switch, and dropped when that one does not take it either.
+    /// Equation 1: admits a packet by the depth of its queue and the number of smaller ranks in the window. A rejected
+    /// packet is tried at one port that faces a switch, and dropped if that queue rejects it too.
     table admit {
         key = {
             meta.is_second: exact;

@@ -1,16 +1,16 @@
-// The microburst detector (section III-A1): egress sees how deep a queue is and tells ingress when it crosses its
-// threshold; ingress keeps an alarm for each port and ends the detour of one that lasts too long (sections III-B and
-// V).
+// The microburst detector (section III-A1): egress measures the depth of a queue and tells ingress when it crosses its
+// threshold. Ingress keeps an alarm for each port, and ends the detour of an alarm that lasts too long (sections III-B
+// and V).
 
-/// The alarms of all ports.
+/// Alarms of all ports.
 register<bit<2>>(512) alarm_phase;
 register<bit<48>>(512) alarm_since;
 register<bit<48>>(512) alarm_raised;
 register<bit<1>>(512) alarm_was_cleared;
 register<bit<48>>(512) alarm_cleared;
 
-/// Egress has told that the queue of a port is above its threshold, or below. An alarm that comes before the packets of
-/// the one before it can all be back belongs to its row.
+/// Updates an alarm when egress reports that the queue of a port is above or below its threshold. An alarm continues
+/// the previous one if it comes before all detoured packets of that one can have returned.
 control Told(in metadata_t meta, in bit<32> port, in bool is_above) {
     apply {
         bit<2> phase;
@@ -38,7 +38,7 @@ control Told(in metadata_t meta, in bit<32> port, in bool is_above) {
     }
 }
 
-/// The phase for a packet that is to leave by a port; when neighbours are full a new packet ends the detour.
+/// Returns the phase for a packet that leaves by a port. A new packet ends the detour if the neighbours are full.
 control CurrentPhase(in bit<32> port, in bit<48> now_ns, in bit<48> after_ns, in bit<1> are_full, out bit<2> phase) {
     apply {
         bit<48> since_ns;
@@ -51,12 +51,12 @@ control CurrentPhase(in bit<32> port, in bit<48> now_ns, in bit<48> after_ns, in
     }
 }
 
-/// Looks at the depth that a packet leaves behind. A crossing is told at once; a queue towards a neighbour that stays
-/// above its threshold is told of again and again, since what was told may be lost.
+/// Reads the queue depth at a packet's departure. Reports a crossing immediately; for a neighbour's queue that stays
+/// above its threshold it repeats the report, since a report can be lost.
 control Watch(inout metadata_t meta, in port_t at, in bit<16> depth_segments) {
     register<bit<16>>(512) depths;
     register<bit<48>>(512) told;
-    /// The first neighbour that sends the message back.
+    /// Selects the first neighbour that sends the message back.
 #define FIRST_WAY(P) if (has_way == 0 && ways[P:P] == 1) { has_way = 1; way = P; }
 
     apply {
@@ -81,7 +81,7 @@ control Watch(inout metadata_t meta, in port_t at, in bit<16> depth_segments) {
             meta.is_repeated = 1;
         }
         if (has_news == 1) {
-            // Through that behind the port itself if there is no other.
+            // Falls back to the neighbour at the port itself.
             port_t way = at;
             bit<1> has_way = 0;
             ports_t ways = meta.usable & ~own_bit;

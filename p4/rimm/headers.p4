@@ -1,4 +1,4 @@
-// What the program has of a packet: RIMM's headers, and what it keeps beside them.
+// RIMM's packet headers, metadata and parser.
 
 #include "wire.p4"
 
@@ -12,21 +12,21 @@ struct headers_t {
 }
 
 struct metadata_t {
-    /// What egress is to tell of a depth: on the copy that becomes the message.
+    /// Depth that egress reports, on the copy that becomes the message.
     @field_list(7) bit<1>  is_message;
     @field_list(7) bit<1>  is_repeated;
     @field_list(7) bit<15> message_port;
     @field_list(7) bit<16> message_depth;
     @field_list(7) bit<8>  origin;
 
-    /// Ports that face switches, that are relieved, and whose neighbours want to be told our depth.
+    /// Ports that face switches, ports that are relieved, and ports that tell their neighbour our depth.
     ports_t switches;
     ports_t watched;
     ports_t told;
-    /// Ports whose neighbours send the packet back here, and whose links work.
+    /// Ports with neighbours that send the packet back here, and the subset with working links.
     ports_t returning;
     ports_t usable;
-    /// alpha, and from which depth on a queue towards a neighbour, ours or its, is full.
+    /// alpha, and the minimum depth of a full queue: ours towards a neighbour, and the neighbour's towards us.
     bit<16> threshold;
     bit<16> own_full;
     bit<16> full;
@@ -39,20 +39,20 @@ struct metadata_t {
     port_t  towards;
     bit<32> slot;
     bit<2>  phase;
-    /// The neighbour whose queue is the shortest: whether there is one, its port, and whether it is full.
+    /// Neighbour with the shortest queue: whether one exists, its port, and whether it is full.
     bit<1>  has_choice;
     port_t  choice;
     bit<1>  choice_is_full;
-    /// Neighbours that can take the packet and are not half full.
+    /// Neighbours that can take the packet and are less than half full.
     ports_t roomy;
 }
 
-/// The phases of an alarm.
+/// Phases of an alarm.
 const bit<2> NO_ALARM = 0;
 const bit<2> DETOUR = 1;
 const bit<2> ENDED = 2;
 
-/// The queue of messages at each port that faces a switch, which is served first.
+/// Queue of messages at each port that faces a switch; served first.
 const queue_t MESSAGE_QUEUE = OWN_QUEUE;
 
 parser Parse(packet_in packet, out headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {

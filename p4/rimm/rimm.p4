@@ -1,6 +1,6 @@
-// RIMM, Real-time In-network Microburst Mitigation (Lin, Hung and Wen, IEEE Access 2022; sections as printed there):
-// when the queue of a port has passed a threshold, what would leave by it is sent to the neighbouring switch with the
-// shortest queue, which sends it back by ordinary routing; so the packet waits in the neighbour's buffer.
+// RIMM, Real-time In-network Microburst Mitigation (Lin, Hung and Wen, IEEE Access 2022; sections as printed there).
+// While the queue of a port is above a threshold, packets for that port go to the neighbouring switch with the shortest
+// queue. It sends them back by ordinary routing, so they wait in the neighbour's buffer.
 
 #include <core.p4>
 #include <v1model.p4>
@@ -29,7 +29,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
 #include "../routes.p4"
 
     action set_returning(ports_t ports) { meta.returning = ports; }
-    /// The ports behind which a switch sends packets of this destination back here.
+    /// Ports with a neighbour that sends packets of this destination back here.
     table return_ports {
         key = { headers.ipv4.destination: lpm; }
         actions = { set_returning; }
@@ -43,7 +43,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
         meta.watched = watched;
         meta.told = told_ports;
     }
-    /// This switch's number, and its ports.
+    /// Number of this switch, and the sets of its ports.
     table ports {
         actions = { set_ports; }
         default_action = set_ports(0, 0, 0, 0);
@@ -65,7 +65,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
         default_action = set_limits(20000, 20000, 20000, 1000000, 20000000, 1000000, 255);
     }
 
-    /// A message packet: of this switch, or of another that this one passes on.
+    /// Forwards a message of another switch.
     action pass_on() { send_to_queue(meta.towards, MESSAGE_QUEUE); }
 
     apply {
@@ -102,7 +102,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
             return;
         }
 
-        // What the neighbour wrote for this switch.
+        // Depth that the neighbour wrote for this switch.
         if (meta.switches & arrival_bit != 0) {
             if (headers.telemetry.isValid()) {
                 note_depth.apply(standard.ingress_port, headers.telemetry.depth_segments);
@@ -115,7 +115,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
         bool is_ours = headers.detour.isValid() && headers.detour.origin == meta.origin && meta.watched != 0;
         bool is_new = !headers.detour.isValid() && meta.watched & towards_bit != 0;
         if (headers.detour.isValid() && !is_ours) {
-            // Another switch has numbered it. Should it come to a host from here, it goes there without its header.
+            // Another switch numbered it. If it leaves to a host here, its header is removed.
             if (meta.switches & towards_bit == 0) {
                 headers.ethernet.ether_type = headers.detour.ether_type;
                 headers.detour.setInvalid();
@@ -137,9 +137,9 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
             meta.phase = phase;
             new_packet.apply(meta, headers, is_detoured);
         } else {
-            // It gets back the hops of its round trip: the number of detours bounds it.
+            // Restores the hops of its round trip; the number of detours bounds the loop.
             headers.ipv4.ttl = headers.ipv4.ttl |+| 2;
-            // One that keeps to its way keeps its place in the order there.
+            // A packet that returns to its previous neighbour keeps its place in the order there.
             if (standard.ingress_port != meta.towards && meta.usable & arrival_bit != 0) {
                 meta.has_choice = 1;
                 meta.choice = standard.ingress_port;
@@ -170,7 +170,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
 control egress(inout headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
     Watch() watch;
 
-    /// The copy becomes a message: the packet's headers, so that it takes the same way, without its payload.
+    /// Turns the copy into a message. It keeps the packet's headers, to take the same path, but not the payload.
     action become_message() {
         headers.message.setValid();
         headers.message.origin = meta.origin;
@@ -193,7 +193,7 @@ control egress(inout headers_t headers, inout metadata_t meta, inout standard_me
         } else if (!headers.message.isValid()) {
             queue_t queue;
             bit<32> depth_bytes;
-            // What ingress took down is when the packet came, not when it leaves.
+            // Ingress noted the time of arrival; this is the time of departure.
             timestamp_ns(meta.now_ns);
             class_queue(standard.egress_port, queue);
             queue_depth(standard.egress_port, queue, depth_bytes);

@@ -1,5 +1,5 @@
-// The detouring-port selector (section III-A2): what the neighbours have told of their queues towards us (the QDM
-// table), and what our own egress has told of our queues towards them.
+// The detouring-port selector (section III-A2). Neighbours report their queues towards us (the QDM table), and our own
+// egress reports our queues towards them.
 
 #define DECLARE_ENTRY(P) \
     register<bit<16>>(1) depth_##P; \
@@ -7,7 +7,7 @@
     register<bit<48>>(1) own_told_##P;
 EACH_PORT(DECLARE_ENTRY)
 
-/// A neighbour has told the depth of its queue towards us.
+/// Stores the depth of a neighbour's queue towards us, as the neighbour reported it.
 control NoteDepth(in port_t from, in bit<16> depth_segments) {
 #define NOTE_DEPTH(P) if (from == P) { depth_##P.write(0, depth_segments); }
     apply {
@@ -15,7 +15,7 @@ control NoteDepth(in port_t from, in bit<16> depth_segments) {
     }
 }
 
-/// Our egress has told the depth of our queue towards a neighbour.
+/// Stores the depth of our queue towards a neighbour, as our egress reported it.
 control NoteOwnDepth(in port_t of, in bit<16> depth_segments, in bit<48> now_ns) {
 #define NOTE_OWN_DEPTH(P) \
     if (of == P) { \
@@ -27,7 +27,7 @@ control NoteOwnDepth(in port_t of, in bit<16> depth_segments, in bit<48> now_ns)
     }
 }
 
-/// The neighbour with the shortest queue among those that send the packet back here, the lowest port of several.
+/// Chooses the neighbour with the shortest queue among those that send the packet back; a tie goes to the lowest port.
 control Choose(inout metadata_t meta) {
 #define COMPARE_DEPTH(P) \
     if (may_take[P:P] == 1) { \

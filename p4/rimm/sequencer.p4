@@ -1,17 +1,17 @@
-// The packet sequencer (section III-B) and the post-detour handler (section III-C): the order of detoured packets, and
-// when new packets of a flow are forwarded again, which is when S_a = S_f (section V).
+// The packet sequencer (section III-B) and the post-detour handler (section III-C). They keep detoured packets in
+// order, and forward new packets of a flow again once S_a = S_f (section V).
 
 const bit<32> SLOTS = 4096;
 
-/// S_f, the number of the packet to be released next, and since when others have waited for it; 0: nobody waits.
+/// S_f, the next number to release, and the time since packets have waited for it; 0 if no packet waits.
 register<bit<32>>(SLOTS) next_number;
 register<bit<32>>(SLOTS) waiting_since_ns;
-/// S_a, the number to be assigned next.
+/// S_a, the next number to assign.
 register<bit<32>>(SLOTS) next_assigned;
-/// The neighbour of the detour under way.
+/// Neighbour of the current detour.
 register<port_t>(SLOTS) neighbours;
 
-/// A packet without a number that is to leave by a port which is relieved: whether it is detoured.
+/// Decides whether an unnumbered packet for a relieved port is detoured.
 control NewPacket(inout metadata_t meta, inout headers_t headers, out bit<1> is_detoured) {
     apply {
         bit<32> next;
@@ -27,7 +27,7 @@ control NewPacket(inout metadata_t meta, inout headers_t headers, out bit<1> is_
             port_t kept;
             neighbours.read(kept, meta.slot);
             ports_t kept_bit = (ports_t) 1 << (bit<8>) kept;
-            // Packets of one detour keep to its way while there is room for many more.
+            // Packets of one detour stay with its neighbour while its queue is less than half full.
             if (is_first || meta.roomy & kept_bit == 0) {
                 neighbours.write(meta.slot, meta.choice);
             } else {
@@ -44,8 +44,8 @@ control NewPacket(inout metadata_t meta, inout headers_t headers, out bit<1> is_
     }
 }
 
-/// A packet that has come back: whether it is detoured again. It is released when its queue is below the threshold and
-/// it is its turn, or when it is forced out.
+/// Decides whether a returned packet is detoured again. It is released in its turn once the queue is below the
+/// threshold, or when it is forced out.
 control Returning(in metadata_t meta, in bit<32> number, in bit<1> is_forced, out bit<1> is_detoured) {
     apply {
         bit<32> next;
@@ -56,7 +56,7 @@ control Returning(in metadata_t meta, in bit<32> number, in bit<1> is_forced, ou
         bool is_open = is_forced == 0 && meta.phase != DETOUR;
         bit<32> ahead = number - next;
         if (is_open && ahead != 0 && ahead < 0x80000000) {
-            // It waits. When some have for so long the number before them counts as lost.
+            // It waits. After a timeout the number before the waiting packets counts as lost.
             if (since_ns == 0) { since_ns = now_ns; }
             if (since_ns == 0) { since_ns = 1; }
             if (now_ns - since_ns >= meta.timeout_ns) {
@@ -68,7 +68,7 @@ control Returning(in metadata_t meta, in bit<32> number, in bit<1> is_forced, ou
         }
         is_detoured = 1;
         if (ahead >= 0x80000000) {
-            // It had been given up.
+            // Its number has been given up.
             if (is_forced == 1 || is_open) { is_detoured = 0; }
         } else if (ahead == 0 && !is_open && is_forced == 0) {
             since_ns = 0;

@@ -115,7 +115,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         meta.told_by = neighbour;
         meta.has_told = 1;
     }
-    /// Which neighbour is behind the port by which a packet came.
+    /// Neighbour at a packet's arrival port.
     table neighbours {
         key = { intrinsic.ingress_port: exact; }
         actions = { told_by; NoAction; }
@@ -123,7 +123,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         size = 8;
     }
 
-    /// The QDM table (section III-A2): what each neighbour told last.
+    /// The QDM table (section III-A2): the last depth reported by each neighbour.
 #define NEIGHBOUR(number) \
     Register<bit<16>, bit<1>>(1, 0) depths_##number; \
     RegisterAction<bit<16>, bit<1>, bit<16>>(depths_##number) read_##number = { \
@@ -163,7 +163,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         drop();
     }
     action pass_on() {}
-    /// A message packet: of this switch, or of another that this one passes on. alpha is in the entries.
+    /// Processes a message of this switch, and forwards that from another switch. The entries contain alpha.
     table messages {
         key = {
             headers.message.origin: exact;
@@ -175,7 +175,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     }
 
     Hash<bit<12>>(HashAlgorithm_t.CRC32) hash;
-    /// S_f, the number of the packet to be released next.
+    /// S_f, the next number to release.
     Register<bit<32>, bit<12>>(4096, 0) next_number;
     RegisterAction<bit<32>, bit<12>, bit<32>>(next_number) read_next = {
         void apply(inout bit<32> value, out bit<32> next) { next = value; }
@@ -186,8 +186,8 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
             if (value == headers.detour.sequence) { value = value + 1; }
         }
     };
-    /// S_a, the number to be assigned next: a packet gets one while its port has an alarm, or others of its slot are
-    /// away (section V: until S_a = S_f).
+    /// S_a, the next number to assign. A packet gets a number during its port's alarm, and while other packets of its
+    /// slot are away (section V: until S_a = S_f).
     Register<bit<32>, bit<12>>(4096, 0) next_assigned;
     RegisterAction<bit<32>, bit<12>, bit<32>>(next_assigned) assign = {
         void apply(inout bit<32> value, out bit<32> number) {
@@ -238,7 +238,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
 #define SUBTRACT_LEAST(number) \
     action subtract_##number() { meta.depth_##number = meta.depth_##number - meta.least; }
     EACH_NEIGHBOUR(SUBTRACT_LEAST)
-    /// The neighbour whose depth is the least of all, the first of several.
+    /// Neighbour with the smallest depth; a tie goes to the first.
     table choose_neighbour {
         key = {
             meta.depth_0: ternary;
@@ -277,7 +277,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
                     if (meta.alarm == 0) { meta.next = release.execute(meta.slot); } else { detour_again(); }
                     compare_numbers();
                     if (meta.alarm == 0) {
-                        // Those before it have been released, or it is its turn.
+                        // In its turn, or late: those before it have been released.
                         if (meta.ahead[31:31] == 1 || meta.ahead == 0) { forward(); } else { detour_again(); }
                     }
                 }
@@ -306,7 +306,7 @@ control IngressDeparse(packet_out packet, inout headers_t headers, in metadata_t
     apply { packet.emit(headers); }
 }
 
-/// What egress tells of a depth: in front of the copy that becomes the message.
+/// Depth reported by egress, before the copy that becomes the message.
 header told_t {
     bit<8>  kind;
     bit<1>  is_repeated;
@@ -324,7 +324,7 @@ struct egress_headers_t {
 
 struct egress_metadata_t {
     told_t     told;
-    /// The packet's own type, behind what RIMM has put in front.
+    /// The packet's original EtherType, which follows RIMM's header.
     bit<16>    own_type;
     bit<1>     is_message;
     bit<8>     kind;
@@ -400,7 +400,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         meta.is_told = is_told;
         meta.session = session;
     }
-    /// alpha is in the entries: two for each port.
+    /// The entries contain alpha: two for each port.
     table thresholds {
         key = {
             intrinsic.egress_port: exact;
@@ -410,7 +410,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         default_action = NoAction();
         size = 64;
     }
-    /// On which side of its threshold the queue of a port was.
+    /// Last known side of the threshold for each port's queue.
     Register<bit<8>, bit<7>>(128, 0) levels;
     RegisterAction<bit<8>, bit<7>, bit<8>>(levels) swap_level = {
         void apply(inout bit<8> value, out bit<8> before) {
@@ -452,7 +452,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         if (meta.is_message == 1) {
             origin.apply();
         } else if (!headers.message.isValid()) {
-            // The depth that hardware tells is a number of cells, which are the segments.
+            // Hardware reports the depth in cells, which are used as segments.
             meta.depth_segments = intrinsic.deq_qdepth[15:0];
             if (thresholds.apply().hit) {
                 do_swap();

@@ -1,6 +1,6 @@
 // Simple Deflection (Abdous, Sharafzadeh, Ghorbani: "Practical Packet Deflection in Datacenters", CoNEXT 2023; sections
-// as printed there): a packet whose queue is full goes to the first port that faces a switch and has room, in a circle
-// that begins at a random one (section 4.1, appendix E).
+// as printed there): if a packet's queue is full, the packet goes to a port that faces a switch and has room. A search
+// begins at a random port and takes the first that fits (section 4.1, appendix E).
 
 #include <core.p4>
 #include <v1model.p4>
@@ -16,10 +16,10 @@ struct headers_t {
 
 struct metadata_t {
     queue_t queue;
-    /// Ports that face switches, and how many they are.
+    /// Ports that face switches, and their number.
     ports_t switches;
     bit<8>  switch_count;
-    /// Those that may have the packet and have room for it; turned so that the first of the circle is bit 0.
+    /// Ports that can take the packet. In `turned` they are rotated: bit 0 is the start of the search.
     ports_t free;
     ports_t turned;
     bit<8>  start;
@@ -37,7 +37,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
 #include "../routes.p4"
 
     action relieve() {}
-    /// The ports whose packets are deflected.
+    /// Ports with deflection.
     table relieved {
         key = { standard.egress_spec: exact; }
         actions = { relieve; NoAction; }
@@ -49,7 +49,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
         meta.switches = ports;
         meta.switch_count = count;
     }
-    /// The ports that face switches, of those a packet that came by `ingress_port` may go to.
+    /// Ports that face switches and are allowed for packets from `ingress_port`.
     table towards_switches {
         key = { standard.ingress_port: exact; }
         actions = { set_switches; }
@@ -58,7 +58,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     }
 
     action start_at(bit<8> port) { meta.start = port; }
-    /// The port of the n-th place of the circle.
+    /// Port at the n-th place of the circle.
     table circle {
         key = { meta.start: exact; }
         actions = { start_at; }
@@ -67,8 +67,8 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     }
 
     action set_offset(bit<8> offset) { meta.start = meta.start + offset; }
-    /// "The first 0 in the bitmap after the r'th bit" (appendix E): here a 1 is a port that is free, and the r'th bit
-    /// has been turned to the front.
+    /// "The first 0 in the bitmap after the r'th bit" (appendix E). Here a 1 is a free port, and bit r has been rotated
+    /// to the front.
     table first_free {
         key = { meta.turned: ternary; }
         actions = { set_offset; }
@@ -100,7 +100,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
         meta.free[P:P] = has_room; \
     }
 
-    /// The packet's own queue is full.
+    /// Rotates the bitmap of free ports by `start`.
     action turn() {
         bit<32> twice = meta.free ++ meta.free;
         meta.turned = (ports_t) (twice >> meta.start);

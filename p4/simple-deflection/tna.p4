@@ -1,13 +1,13 @@
-// Simple Deflection for Tofino (Practical Packet Deflection, CoNEXT 2023, section 4.1): egress keeps a bitmap of ports
-// whose queues are long; a control packet that recirculates for ever takes it to ingress, which deflects what is for
-// such a port to the first other port behind a random one that has its bit clear.
+// Simple Deflection for Tofino (Practical Packet Deflection, CoNEXT 2023, section 4.1). Egress keeps a bitmap of ports
+// with long queues; a control packet recirculates forever and carries it to ingress. There a packet for such a port is
+// deflected to the first port after a random one with its bit clear.
 
 #include <core.p4>
 #include <tna.p4>
 #include "../tna.p4"
 
 const bit<16> ETHERTYPE_CONTROL = 0x9D11;
-/// The port that recirculates.
+/// Recirculation port.
 const PortId_t RECIRCULATION_PORT = 68;
 
 header control_t {
@@ -72,7 +72,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
 
     action mask_own() { meta.is_own_full = meta.full & meta.own; }
     action go_to(PortId_t port) { for_tm.ucast_egress_port = port; }
-    /// The first clear bit behind the random one: an entry for each start and each port that may come (appendix E).
+    /// First clear bit after the random one: an entry for each pair of start and resulting port (appendix E).
     table deflect {
         key = {
             meta.start: exact;
@@ -124,7 +124,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
         void apply(inout bit<32> value, out bit<32> full) { full = value; }
     };
 
-    /// `own` is the bit of the port for a queue that is full, and all bits but that one otherwise.
+    /// A full queue sets its port's bit: `own` is that bit. Otherwise the bit is cleared: `others` is its complement.
     action is_full(bit<32> own) {
         meta.own = own;
         meta.is_long = 1;

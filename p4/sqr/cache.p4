@@ -1,12 +1,12 @@
-// The cache: which packets are copied, where copies wait, and when one is sent or ends (sections III-B to III-E).
+// The cache: copies packets, circulates the copies, and sends or ends each copy (sections III-B to III-E).
 
-/// Tracking port utilization, and the least loaded port (section III-D).
+/// Measures the load of each port, and finds the least loaded port (section III-D).
 control Utilization(inout metadata_t meta, in standard_metadata_t standard) {
     register<bit<32>>(PORTS) window_started_ns;
     register<bit<32>>(PORTS) window_bytes;
 
     action leave_out() {}
-    /// The ports whose queues are not of the ring.
+    /// Ports with queues outside the ring.
     table not_of_ring {
         key = { standard.egress_port: exact; }
         actions = { leave_out; NoAction; }
@@ -49,7 +49,7 @@ control Originals(inout metadata_t meta, inout standard_metadata_t standard) {
         bit<16> way;
         backup_ports.read(way, port);
         if (meta.is_marked == 0) {
-            // Nobody protects it; it takes the backup too, once there is one.
+            // An unprotected packet also takes the backup port, once there is one.
             if (way != WAY_OWN && way != WAY_NONE) {
                 queue_t queue;
                 class_queue((port_t) (way - 1), queue);
@@ -79,7 +79,7 @@ control Originals(inout metadata_t meta, inout standard_metadata_t standard) {
     }
 }
 
-/// A packet waits at its way out for the one tagged `next`: where to go on when that one has not come for too long.
+/// Updates the wait for the tag `next`. After a timeout the packet at the exit asks to skip to the lowest waiting tag.
 control Wait(inout metadata_t meta, in bit<32> next) {
     apply {
         bit<32> port = (bit<32>) meta.primary;
@@ -98,7 +98,7 @@ control Wait(inout metadata_t meta, in bit<32> next) {
             lowest = meta.tag;
         }
         lowest_waiting.write(port, lowest);
-        // Longer than any copy needs to come round, with thousands of others on a busy port.
+        // Longer than a copy needs for one round with thousands of others on a busy port.
         bit<32> stall_ns = meta.failure_delay_ns << 2;
         if (stall_ns < 10000000) { stall_ns = 10000000; }
         meta.has_skip = 0;
@@ -149,9 +149,9 @@ control Cached(inout headers_t headers, inout metadata_t meta, inout standard_me
             resent.count(port);
             bit<32> kept;
             kept_from.read(kept, port);
-            // The last of the copies: next come packets that were kept back.
+            // The last copy: packets that were held back follow.
             if (kept == meta.tag + 1) { resume_queue(meta.primary, WAITING_QUEUE); }
-            // It is copied again, so that it survives a second failure.
+            // Copies the packet again, so that it survives a second failure.
             meta.started_ns = meta.now_ns;
             meta.is_kept_back = 0;
             meta.has_skip = 0;

@@ -1,6 +1,6 @@
-// SQR, Shared Queue Ring (Qu, Joshi, Chan, Leong, Guo, Liu, ICNP 2019; sections and algorithms as printed there):
-// egress keeps a copy of each protected packet until no failure can have lost it any more, and sends the copies again,
-// in order, on the backup path when one has. Copies wait by going round the queues of the least loaded ports.
+// SQR, Shared Queue Ring (Qu, Joshi, Chan, Leong, Guo, Liu, ICNP 2019; sections and algorithms as printed there).
+// Egress keeps a copy of each protected packet until no failure can have lost the original. After a failure it sends
+// the copies in order on the backup path. Waiting copies circulate through the queues of the least loaded ports.
 
 #include <core.p4>
 #include <v1model.p4>
@@ -37,7 +37,7 @@ control egress(inout headers_t headers, inout metadata_t meta, inout standard_me
 
     action mark() { meta.is_marked = 1; }
     action mark_not() { meta.is_marked = 0; }
-    /// The marked services (section III, footnote 2), by port and DSCP.
+    /// Marked services (section III, footnote 2) by port and DSCP.
     table protected {
         key = {
             standard.egress_port: exact;

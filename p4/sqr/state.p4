@@ -1,10 +1,10 @@
-// What SQR keeps: of each port, and on each packet in the cache.
+// State of SQR: registers of each port, and metadata on each packet in the cache.
 
 const bit<32> PORTS = 512;
-/// The queue of the ring at each port, and that of packets which are kept back at a protected one.
+/// Queue of the ring at each port, and queue of packets held back at a protected port.
 const queue_t RING_QUEUE = OWN_QUEUE;
 const queue_t WAITING_QUEUE = OWN_QUEUE + 1;
-/// In the register of ways: the port itself (0), no way, or the backup port and one.
+/// Values in `backup_ports`: 0 for the port itself, WAY_NONE without a path, or the number of the backup port plus 1.
 const bit<16> WAY_OWN = 0;
 const bit<16> WAY_NONE = 0xFFFF;
 
@@ -15,14 +15,14 @@ struct headers_t {
 }
 
 struct metadata_t {
-    /// The metadata of a packet in the cache (section III-F): PktTag, StartEgressTstamp, PrimaryPort.
+    /// Metadata of a packet in the cache (section III-F): PktTag, StartEgressTstamp, PrimaryPort.
     @field_list(7) bit<1>  is_cached;
     @field_list(7) bit<32> tag;
     @field_list(7) bit<32> started_ns;
     @field_list(7) port_t  primary;
-    /// The only copy that exists: its port was down, or others were before it.
+    /// Set on an original held back because its port was down or copies had to go first. There is no copy of it.
     @field_list(7) bit<1>  is_kept_back;
-    /// Where the order is to go on when nothing answers for the tags before it.
+    /// Request to advance NextPktTag from skip_from to skip_to, because the packets between them are missing.
     @field_list(7) bit<1>  has_skip;
     @field_list(7) bit<32> skip_from;
     @field_list(7) bit<32> skip_to;
@@ -36,24 +36,24 @@ struct metadata_t {
     bit<32> return_hold_ns;
 }
 
-/// The tag of the next original of each port (PktTag), and that of the next packet to be sent (NextPktTag).
+/// Tag of a port's next original (PktTag), and tag of the next packet to send (NextPktTag).
 register<bit<32>>(PORTS) assigned;
 register<bit<32>>(PORTS) next_tag;
-/// The first tag that a failure may still have lost.
+/// First tag that a failure may still have lost.
 register<bit<32>>(PORTS) retired;
-/// The first tag of the packets that were kept back.
+/// First tag of the packets that were held back.
 register<bit<32>>(PORTS) kept_from;
-/// The complement of the tag that the order waits for, since when, and the lowest that waits.
+/// Complement of the awaited tag, start of that wait, and the lowest waiting tag.
 register<bit<32>>(PORTS) stalled_at;
 register<bit<32>>(PORTS) stalled_since_ns;
 register<bit<32>>(PORTS) lowest_waiting;
-/// backupPort: by which port the packets of a primary one leave.
+/// backupPort: current egress port for the packets of each primary port.
 register<bit<16>>(PORTS) backup_ports;
-/// The port that was last seen least loaded, and its load then.
+/// Least loaded port and its load, as last measured.
 register<port_t>(1) least_port;
 register<bit<32>>(1) least_bytes;
 
-/// The delays of section III-C, and the window of section III-F.
+/// Delays of section III-C, and window of section III-F.
 control Settings(inout metadata_t meta) {
     action set_delays(bit<32> steady_ns, bit<32> failure_ns, bit<32> window_ns, bit<32> return_hold_ns) {
         meta.steady_delay_ns = steady_ns;

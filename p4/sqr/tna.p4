@@ -1,12 +1,12 @@
-// SQR for Tofino (ICNP 2019, algorithms 1 to 3 and section III-D): all of it is in egress, where a packet's port is
-// known. A copy is an egress mirror with the paper's metadata in front; one that waits is mirrored again to the queue
-// of the least loaded port, by a session for each queue, and dropped.
+// SQR for Tofino (ICNP 2019, algorithms 1 to 3 and section III-D), entirely in egress, where a packet's port is known.
+// A copy is an egress mirror that begins with the paper's metadata. A waiting copy is mirrored again to a queue of the
+// least loaded port, through a session for each queue, and dropped.
 
 #include <core.p4>
 #include <tna.p4>
 #include "../tna.p4"
 
-/// What egress may have before a packet: nothing (0), or the metadata of a copy (1).
+/// First byte of a packet in egress: a normal packet (0), or a copy (1), which begins with a cache_t.
 const bit<8> IS_NORMAL = 0;
 const bit<8> IS_CACHED = 1;
 const MirrorType_t MIRROR_CACHE = 1;
@@ -20,7 +20,7 @@ header cache_t {
     bit<16> primary;
 }
 
-/// Before a packet that is no copy.
+/// First byte of a packet that is not a copy.
 header bridge_t {
     bit<8> kind;
 }
@@ -160,14 +160,14 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
         size = 1024;
     }
 
-    /// backupPort: by which port the packets of a primary one leave; the control plane writes it.
+    /// backupPort: current egress port for the packets of each primary port; written by the control plane.
     Register<bit<32>, bit<9>>(512, 0) ways;
     RegisterAction<bit<32>, bit<9>, bit<32>>(ways) read_way = {
         void apply(inout bit<32> value, out bit<32> way) { way = value; }
     };
 
-    /// Bytes of a port in a window of 150 us (section III-D): until when, and how many. Times are signed, so that their
-    /// difference goes round with the clock.
+    /// Bytes of a port in a window of 150 us (section III-D), and the window's end. Times are signed, so that their
+    /// difference is right after the clock wraps.
     Register<window_t, bit<9>>(512) windows;
     RegisterAction<window_t, bit<9>, int<32>>(windows) count_bytes = {
         void apply(inout window_t value, out int<32> load) {
@@ -180,7 +180,7 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
             load = value.bytes;
         }
     };
-    /// LeastLoadedPort, and LeastUtilization.
+    /// LeastLoadedPort and LeastUtilization.
     Register<least_t, bit<1>>(1) least_loaded;
     RegisterAction<least_t, bit<1>, bit<32>>(least_loaded) compare_load = {
         void apply(inout least_t value, out bit<32> port) {
@@ -214,7 +214,7 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
     RegisterAction<bit<32>, bit<9>, bit<32>>(next_tag) read_next = {
         void apply(inout bit<32> value, out bit<32> next) { next = value; }
     };
-    /// The first tag that may have been lost: where the order goes on after a failure.
+    /// First tag that may have been lost: sending continues there after a failure.
     Register<int<32>, bit<9>>(512, 0) retired;
     RegisterAction<int<32>, bit<9>, int<32>>(retired) retire = {
         void apply(inout int<32> value) {
@@ -244,7 +244,7 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
         meta.behind = (int<32>) (meta.cache.tag + 1);
     }
 
-    /// The delay of section III-C, in a register that the control plane writes.
+    /// Delay of section III-C, in a register written by the control plane.
     Register<bit<32>, bit<1>>(1, 0) delay;
     RegisterAction<bit<32>, bit<1>, bit<1>>(delay) compare_age = {
         void apply(inout bit<32> value, out bit<1> is_old_enough) {
@@ -254,7 +254,7 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
     };
     action do_compare_age() { meta.is_old_enough = compare_age.execute(0); }
 
-    /// What leaves is copied, now: a copy that is sent again too, so that it survives a second failure.
+    /// Copies a departing packet now. A copy sent from the cache is copied too, so that it survives a second failure.
     action cache_in(MirrorId_t session) {
         for_deparser.mirror_type = MIRROR_CACHE;
         meta.session = session;
@@ -265,16 +265,16 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
         meta.session = session;
         for_deparser.drop_ctl = 1;
     }
-    /// An original whose port is down, or that copies are in front of: it waits for its turn alone, so that its age is
-    /// made greater than any delay.
+    /// Holds back an original if its port is down or copies must go first. It only waits for its turn in the order, so
+    /// its age is set above any delay.
     action keep_back(MirrorId_t session) {
         move_to(session);
         meta.cache.started_ns = meta.long_ago_ns;
     }
     action end() { for_deparser.drop_ctl = 1; }
     action leave() {}
-    /// Algorithm 2: by what a packet is, whether its way is open, and whether it is its turn (algorithm 3): it leaves
-    /// and is copied, is kept back, waits, or ends. A session is a queue of a port.
+    /// Algorithm 2: by the kind of packet, the state of its port, and its turn (algorithm 3), the packet is sent and
+    /// copied, held back, circulated, or dropped. A session is a queue of a port.
     table judge {
         key = {
             meta.is_cached: exact;

@@ -1,12 +1,12 @@
-// By which port the packets of a protected port leave, as generated packets tell of failures and of routes.
+// Egress port of each protected port's packets, updated by generated packets about failures and routes.
 
 const bit<8> STATE_UP = 0;
 const bit<8> STATE_DOWN = 1;
 const bit<8> STATE_REROUTED = 2;
-/// A timer that lets the packets go that were kept back; otherwise it ends the wait before a port is taken again.
+/// Token of the timer that releases held-back packets. Other timers end the wait before a port is used again.
 const bit<32> TOKEN_RESUME = 0x80000000;
 
-/// Some packets may have been lost: they are to be sent again, from the first that may have been (algorithm 3).
+/// Rewinds the order to the first packet that may have been lost (algorithm 3), so that it is sent again.
 control Rewind(in bit<32> port) {
     apply {
         bit<32> next;
@@ -17,14 +17,14 @@ control Rewind(in bit<32> port) {
         assigned.read(last, port);
         kept_from.read(kept, port);
         retired.read(first_lost, port);
-        // Copies from the failure before may still wait beyond `next`.
+        // Copies from the previous failure can still wait beyond `next`.
         if (kept - next > last - next) { kept_from.write(port, next); }
         next_tag.write(port, first_lost);
         pause_queue((port_t) port, WAITING_QUEUE);
     }
 }
 
-/// There is a way again: waiting begins anew, and what was kept back goes when the copies before it have had the time.
+/// Restarts the wait when a path is found. Held-back packets are released once the copies had time to go first.
 control Found(in metadata_t meta, in bit<32> port, in bit<16> change) {
     apply {
         bit<32> next;
@@ -46,12 +46,12 @@ control Ways(in generated_t generated, inout metadata_t meta) {
     Found() found;
     register<bit<8>>(PORTS) states;
     register<bit<16>>(PORTS) backups;
-    /// Whether packets wait before they take another way, and the number of the last change.
+    /// Set while packets wait before a change of path, and the number of the last change.
     register<bit<1>>(PORTS) moving;
     register<bit<16>>(PORTS) changes;
 
     action follow() {}
-    /// The protected ports.
+    /// Protected ports.
     table watched {
         key = { generated.port: exact; }
         actions = { follow; NoAction; }
@@ -108,7 +108,7 @@ control Ways(in generated_t generated, inout metadata_t meta) {
             if (way == WAY_NONE && is_moving == 0) {
                 is_found = 1;
             } else if (way != WAY_OWN && way != WAY_NONE) {
-                // Packets on the longer way are not to be overtaken: the others wait.
+                // New packets wait, so that they do not overtake packets on the longer path.
                 way = WAY_NONE;
                 is_moving = 1;
                 change = change + 1;

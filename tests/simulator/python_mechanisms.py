@@ -4,43 +4,24 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import hitless
+from worlds import dumbbell, flows, ideal, tcp, world
 
-DUMBBELL = """
-name = "dumbbell"
-duration = "3 ms"
-[topology]
-kind = "dumbbell"
-hosts_left = 2
-hosts_right = 2
-host_link = {{ rate = "10 Gbps", delay = "2 us" }}
-bottleneck = {{ rate = "10 Gbps", delay = "10 us" }}
-[switch]
-preset = "ideal"
-buffer = {{ kind = "static", per_port = "60 KB" }}
-ecn = {{ threshold = "20 packets" }}
-[[transport]]
-name = "dctcp"
-kind = "tcp"
-congestion = "dctcp"
-rto_min = "1 ms"
-[[flows]]
-name = "bulk"
-kind = "long"
-transport = "dctcp"
-sources = ["h0", "h1"]
-destinations = ["h2", "h3"]
-[measure]
-queue = [{{ ports = ["left->right"], period = "10 us" }}]
-[[mechanism]]
-{mechanism}
-"""
+BOTTLENECK = ["left->right"]
 
 
-def dumbbell(kind, **settings):
+def two_flows(kind, **settings):
     """Return two DCTCP flows, and a mechanism at the bottleneck."""
-    given = {"ports": '["left->right"]', **settings}
-    lines = [f'kind = "{kind}"', *(f"{name} = {value}" for name, value in given.items())]
-    return DUMBBELL.format(mechanism="\n".join(lines))
+    given = {"kind": kind, "ports": BOTTLENECK, **settings}
+    return world(
+        "dumbbell",
+        dumbbell(2, 2, ("10 Gbps", "2 us"), ("10 Gbps", "10 us")),
+        ideal("60 KB", ecn={"threshold": "20 packets"}),
+        tcp("dctcp", congestion="dctcp", rto_min="1 ms"),
+        flows("long", ["h0", "h1"], ["h2", "h3"], name="bulk", transport="dctcp"),
+        {"measure": {"queue": [{"ports": BOTTLENECK, "period": "10 us"}]}},
+        {"mechanism": [{name: value for name, value in given.items() if value is not None}]},
+        duration="3 ms",
+    )
 
 
 @dataclass

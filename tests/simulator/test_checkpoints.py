@@ -13,46 +13,28 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from warm import PROGRAM, hitless
+from worlds import flows, leaf_spine, tcp, websearch, world
 
 EVERY = "500 us simulated"
 ROOT = Path(__file__).parents[2]
-OWN_MECHANISM = 'kind = "every-nth-py"\nports = ["leaf0->spine0"]\ndrop_every = 50'
+ALL = ["h0..h7"]
+LINK = "leaf0->spine0"
+PROTECTED = {"mechanism": [{"kind": "linkguardian", "link": LINK}]}
+OWN_MECHANISM = {"mechanism": [{"kind": "every-nth-py", "ports": [LINK], "drop_every": 50}]}
 
-SCENARIO = """
-name = "long"
-duration = "30 ms"
-[topology]
-kind = "leaf-spine"
-leaves = 2
-spines = 2
-hosts_per_leaf = 4
-host_link = { rate = "10 Gbps", delay = "1 us" }
-core_link = { rate = "10 Gbps", delay = "1 us" }
-[switch]
-preset = "tofino-like"
-recirculation_ports = 2
-[[transport]]
-name = "tcp"
-kind = "tcp"
-congestion = "cubic"
-[[flows]]
-name = "mixed"
-kind = "poisson"
-transport = "tcp"
-load = 0.5
-sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "1 MB" }
-load_of = "source-host-links"
-sources = ["h0..h7"]
-destinations = ["h0..h7"]
-[[link]]
-name = "leaf0->spine0"
-loss = { kind = "bernoulli", rate = 0.001 }
-[[mechanism]]
-kind = "linkguardian"
-link = "leaf0->spine0"
-[measure]
-queue = [{ ports = ["leaf0->spine0"], period = "100 us" }]
-"""
+
+def long_run(mechanism: dict[str, Any]) -> str:
+    return world(
+        "long",
+        leaf_spine(2, 4),
+        {"switch": {"preset": "tofino-like", "recirculation_ports": 2}},
+        tcp(congestion="cubic"),
+        flows("poisson", ALL, ALL, name="mixed", load=0.5, sizes=websearch("1 MB"), load_of="source-host-links"),
+        {"link": [{"name": LINK, "loss": {"kind": "bernoulli", "rate": 0.001}}]},
+        mechanism,
+        {"measure": {"queue": [{"ports": [LINK], "period": "100 us"}]}},
+        duration="30 ms",
+    )
 
 
 def kill_after_checkpoints(folder: Path, *arguments: str | Path, count: int) -> None:
@@ -82,7 +64,7 @@ def summary(folder: Path) -> Any:
 @pytest.fixture(scope="module")
 def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("checkpoints") / "long.toml"
-    path.write_text(SCENARIO)
+    path.write_text(long_run(PROTECTED))
     return path
 
 
@@ -147,7 +129,7 @@ def test_a_checkpoint_of_another_run_is_refused(killed: Path, tmp_path: Path) ->
 
 def test_what_has_no_checkpoints_is_refused_before_it_runs(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
-    own.write_text(SCENARIO.replace('kind = "linkguardian"\nlink = "leaf0->spine0"', OWN_MECHANISM))
+    own.write_text(long_run(OWN_MECHANISM))
     mechanism, out = ROOT / "examples/mechanisms/every_nth.py", tmp_path / "out"
     refused = hitless("run", own, "--mechanism", mechanism, "--checkpoint", EVERY, "--out", out, code=2)
     assert '"every-nth-py"' in refused.stderr

@@ -10,6 +10,7 @@ import pytest
 
 from hitless.outcome.losses import needs_order_checker
 from warm import PROGRAM, hitless
+from worlds import flows, leaf_spine, tcp, websearch, world
 
 LOSSY = Path(__file__).parents[2] / "examples" / "leaf-spine-lossy.toml"
 
@@ -53,35 +54,18 @@ def test_a_seed_of_a_comparison_is_a_run_that_the_user_can_repeat(lossy):
     assert document["conclusion"] == ["One seed tells nothing of chance: give --seeds 10."]
 
 
-LOOPS = """
-name = "loops"
-duration = "2 ms"
-[topology]
-kind = "leaf-spine"
-leaves = 2
-spines = 2
-hosts_per_leaf = 2
-host_link = { rate = "10 Gbps", delay = "1 us" }
-core_link = { rate = "10 Gbps", delay = "1 us" }
-[[transport]]
-name = "tcp"
-kind = "tcp"
-[[flows]]
-name = "hasty"
-transport = "tcp"
-kind = "sequence"
-sources = ["h0"]
-destinations = ["h1"]
-gap = "20 us"
-sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "100 KB" }
-[[flows]]
-name = "steady"
-transport = "tcp"
-kind = "sequence"
-sources = ["h2"]
-destinations = ["h3"]
-sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "100 KB" }
-"""
+def loop(name, source, destination, **gap):
+    return flows("sequence", [source], [destination], name=name, sizes=websearch("100 KB"), **gap)
+
+
+LOOPS = world(
+    "loops",
+    leaf_spine(2, 2),
+    tcp(),
+    loop("hasty", "h0", "h1", gap="20 us"),
+    loop("steady", "h2", "h3"),
+    duration="2 ms",
+)
 
 
 def test_a_closed_loop_that_goes_faster_leaves_the_pairs_of_flows(tmp_path):

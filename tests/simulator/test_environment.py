@@ -9,34 +9,20 @@ import pytest
 
 from hitless import _native
 from warm import PROGRAM, hitless
+from worlds import dumbbell, fixed, flows, ideal, tcp, world
 
 GB = 1 << 30
 MACHINE = "MemTotal: 67108864 kB\nMemAvailable: 33554432 kB\n"
 V1_UNLIMITED = "9223372036854771712\n"
 
-SCENARIO = """
-name = "small"
-duration = "1 ms"
-[topology]
-kind = "dumbbell"
-hosts_left = 2
-hosts_right = 2
-host_link = { rate = "10 Gbps", delay = "1 us" }
-bottleneck = { rate = "10 Gbps", delay = "1 us" }
-[switch]
-preset = "ideal"
-[[transport]]
-name = "tcp"
-kind = "tcp"
-[[flows]]
-name = "FLOWS"
-kind = "poisson"
-transport = "tcp"
-flows_per_second = 20000.0
-sizes = { kind = "fixed", bytes = "10 KB" }
-sources = ["h0..h1"]
-destinations = ["h2..h3"]
-"""
+SCENARIO = world(
+    "small",
+    dumbbell(2, 2),
+    ideal(),
+    tcp(),
+    flows("poisson", ["h0..h1"], ["h2..h3"], name="FLOWS", flows_per_second=20_000.0, sizes=fixed("10 KB")),
+    duration="1 ms",
+)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from python_mechanisms import Coin, EgressOnly, Ports, Watcher, dumbbell
+from python_mechanisms import Coin, EgressOnly, Ports, Watcher, two_flows
 
 import hitless
 import warm
@@ -40,7 +40,7 @@ def outcome(run):
 def test_the_example_decides_as_the_same_mechanism_in_rust(drop_every, mark_every):
     load([EVERY_NTH])
     in_rust, in_python = (
-        hitless.run(dumbbell(kind, drop_every=drop_every, mark_every=mark_every))
+        hitless.run(two_flows(kind, drop_every=drop_every, mark_every=mark_every))
         for kind in ("every-nth", "every-nth-py")
     )
     assert outcome(in_python) == outcome(in_rust)
@@ -55,7 +55,7 @@ def test_the_example_is_short_and_the_one_of_the_page():
 
 def test_every_hook_is_called_with_what_there_is_to_see():
     Watcher.made.clear()
-    run = hitless.run(dumbbell("watcher-py"), mechanisms=[Watcher])
+    run = hitless.run(two_flows("watcher-py"), mechanisms=[Watcher])
     [watcher] = [made for made in Watcher.made if made.seen]
     seen = defaultdict(list)
     for name, *rest in watcher.seen:
@@ -79,13 +79,13 @@ def test_every_hook_is_called_with_what_there_is_to_see():
 
 def test_a_hook_that_is_not_defined_is_not_subscribed_to():
     EgressOnly.calls = 0
-    run = hitless.run(dumbbell("egress-only-py"), mechanisms=[EgressOnly])
+    run = hitless.run(two_flows("egress-only-py"), mechanisms=[EgressOnly])
     assert EgressOnly.calls > 1_000
     assert run.summary.warnings == []
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another():
-    runs = [hitless.run(dumbbell("coin-py"), mechanisms=[Coin], seed=seed) for seed in (1, 1, 2)]
+    runs = [hitless.run(two_flows("coin-py"), mechanisms=[Coin], seed=seed) for seed in (1, 1, 2)]
     assert outcome(runs[0]) == outcome(runs[1])
     assert outcome(runs[0]) != outcome(runs[2])
     assert runs[0].summary.drops["given up by a mechanism"] > 0
@@ -115,7 +115,7 @@ def raise_of_own(*_):
 def test_an_error_in_a_hook_ends_the_run_with_its_traceback(hook):
     failing_class = failing(hook, raise_of_own, kind=f"failing-{hook.strip('_')}-py")
     with pytest.raises(MechanismFailed) as failed:
-        hitless.run(dumbbell(failing_class.kind), mechanisms=[failing_class])
+        hitless.run(two_flows(failing_class.kind), mechanisms=[failing_class])
     assert f"raised LookupError in {hook}: nothing is known of it" in str(failed.value)
     assert "in raise_of_own" in str(failed.value)
     assert isinstance(failed.value.__cause__, LookupError)
@@ -134,7 +134,7 @@ def test_an_error_in_a_hook_ends_the_run_with_its_traceback(hook):
 def test_what_a_switch_cannot_do_is_an_error_of_the_hook(body, wanted):
     failing_class = failing("egress", body, kind="impossible-py")
     with pytest.raises(MechanismFailed, match=wanted):
-        hitless.run(dumbbell("impossible-py"), mechanisms=[failing_class])
+        hitless.run(two_flows("impossible-py"), mechanisms=[failing_class])
 
 
 def test_a_context_is_no_good_after_its_hook():
@@ -146,7 +146,7 @@ def test_a_context_is_no_good_after_its_hook():
         kept.append(context)
         return hitless.Verdict.CONTINUE
 
-    hitless.run(dumbbell("keeping-py"), mechanisms=[failing("egress", egress, kind="keeping-py")])
+    hitless.run(two_flows("keeping-py"), mechanisms=[failing("egress", egress, kind="keeping-py")])
     with pytest.raises(RuntimeError, match="for its hook only"):
         kept[0].wake_at(10**15, 1)
 
@@ -154,17 +154,17 @@ def test_a_context_is_no_good_after_its_hook():
 @pytest.mark.parametrize(
     ("settings", "field", "rule"),
     [
-        ({"drop_every": '"many"'}, "mechanism[0].drop_every", "must be a number"),
-        ({"drop_every": "-1"}, "mechanism[0].drop_every", "must be at least 0"),
-        ({"drop_evry": "3"}, "mechanism[0].drop_evry", "did you mean `drop_every`?"),
-        ({"ports": '["left->nowhere"]'}, "mechanism[0].ports[0]", "nowhere"),
-        ({"ports": '"left"'}, "mechanism[0].ports", "must be a list"),
+        ({"drop_every": "many"}, "mechanism[0].drop_every", "must be a number"),
+        ({"drop_every": -1}, "mechanism[0].drop_every", "must be at least 0"),
+        ({"drop_evry": 3}, "mechanism[0].drop_evry", "did you mean `drop_every`?"),
+        ({"ports": ["left->nowhere"]}, "mechanism[0].ports[0]", "nowhere"),
+        ({"ports": "left"}, "mechanism[0].ports", "must be a list"),
     ],
 )
 def test_settings_that_cannot_be_are_findings_of_the_scenario(settings, field, rule):
     load([EVERY_NTH])
     with pytest.raises(RefusedScenario) as refused:
-        hitless.run(dumbbell("every-nth-py", **settings))
+        hitless.run(two_flows("every-nth-py", **settings))
     assert field in str(refused.value)
     assert rule in str(refused.value)
     assert "scenario:" in str(refused.value)
@@ -173,10 +173,9 @@ def test_settings_that_cannot_be_are_findings_of_the_scenario(settings, field, r
 def test_what_is_missing_and_what_the_dataclass_refuses_are_findings_too():
     register([Coin])
     with pytest.raises(RefusedScenario, match=r"mechanism\[0\].*a share is from 0 to 1, and 1.5 is none"):
-        hitless.run(dumbbell("coin-py", share="1.5"))
-    without = dumbbell("coin-py").replace('ports = ["left->right"]\n', "", 1)
+        hitless.run(two_flows("coin-py", share=1.5))
     with pytest.raises(RefusedScenario, match=r"(?s)mechanism\[0\].ports.*must be given"):
-        hitless.run(without)
+        hitless.run(two_flows("coin-py", ports=None))
 
 
 def test_a_kind_that_is_taken_is_refused():
@@ -202,7 +201,7 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_earlier_one():
         def egress(self, context, share=share):
             return hitless.Verdict.drop() if share else hitless.Verdict.CONTINUE
 
-        run = hitless.run(dumbbell("again-py"), mechanisms=[failing("egress", egress, kind="again-py")])
+        run = hitless.run(two_flows("again-py"), mechanisms=[failing("egress", egress, kind="again-py")])
         assert (run.summary.drops.get("given up by a mechanism", 0) > 0) == (share == 1.0)
 
 
@@ -241,7 +240,7 @@ def test_a_file_without_a_mechanism_is_refused_with_the_reason(tmp_path, text, w
 
 def test_the_command_line_checks_and_runs(tmp_path):
     scenario = tmp_path / "mine.toml"
-    scenario.write_text(dumbbell("every-nth-py", drop_every=50))
+    scenario.write_text(two_flows("every-nth-py", drop_every=50))
     checked = warm.hitless("scenario", "check", scenario, "--mechanism", EVERY_NTH)
     assert "mark_every = 0" in checked.stdout
     without = warm.hitless("scenario", "check", scenario, code=2)
@@ -251,7 +250,7 @@ def test_the_command_line_checks_and_runs(tmp_path):
 
 def test_the_command_line_shows_the_traceback_of_a_hook(tmp_path):
     scenario, mechanism = tmp_path / "mine.toml", tmp_path / "mine.py"
-    scenario.write_text(dumbbell("every-nth-py", drop_every=50))
+    scenario.write_text(two_flows("every-nth-py", drop_every=50))
     mechanism.write_text(EVERY_NTH.read_text().replace("self.dropped += 1", "self.droped += 1"))
     arguments = ["run", scenario, "--mechanism", mechanism, "--out", tmp_path / "out"]
     done = warm.hitless(*arguments, code=1, traceback=True)

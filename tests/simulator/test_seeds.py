@@ -8,35 +8,16 @@ import pytest
 
 import hitless as hl
 from warm import hitless
+from worlds import dumbbell, flows, ideal, tcp, world
 
-EIGHT_NEWRENO = """
-name = "eight-newreno"
-duration = "20 ms"
-
-[topology]
-kind = "dumbbell"
-hosts_left = 8
-hosts_right = 1
-host_link = { rate = "10 Gbps", delay = "1.667 us" }
-bottleneck = { rate = "10 Gbps", delay = "1.667 us" }
-
-[switch]
-preset = "ideal"
-buffer = { kind = "static", per_port = "512 KB" }
-
-[[transport]]
-name = "newreno"
-kind = "tcp"
-congestion = "newreno"
-rto_min = "1 ms"
-
-[[flows]]
-name = "long"
-kind = "long"
-transport = "newreno"
-sources = ["h0..h7"]
-destinations = ["h8", "h8", "h8", "h8", "h8", "h8", "h8", "h8"]
-"""
+EIGHT_NEWRENO = world(
+    "eight-newreno",
+    dumbbell(8, 1, ("10 Gbps", "1.667 us"), ("10 Gbps", "1.667 us")),
+    ideal("512 KB"),
+    tcp("newreno", congestion="newreno", rto_min="1 ms"),
+    flows("long", ["h0..h7"], ["h8"] * 8, name="long", transport="newreno"),
+    duration="20 ms",
+)
 
 
 def _shares(run):

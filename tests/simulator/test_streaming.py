@@ -19,62 +19,28 @@ from hitless.outcome.times import goodputs_gbps, times_of
 from hitless.simulation import RunCancelled, Simulation
 from waiting import wait_until
 from warm import PROGRAM
+from worlds import dumbbell, fixed, flows, ideal, leaf_spine, tcp, websearch, world
 
-FABRIC = """
-[topology]
-kind = "leaf-spine"
-leaves = 2
-spines = 2
-hosts_per_leaf = 4
-host_link = { rate = "10 Gbps", delay = "1 us" }
-core_link = { rate = "10 Gbps", delay = "1 us" }
-[switch]
-preset = "ideal"
-buffer = { kind = "static", per_port = "40 packets" }
-[[transport]]
-name = "tcp"
-kind = "tcp"
-congestion = "cubic"
-"""
+ALL = ["h0..h7"]
+SIZES = {"fixed": fixed("2 KB"), "mixed": websearch("1 MB")}
 
 
 def short_flows(duration: str, load: float = 0.4) -> str:
     """Flows of two groups; one of them has several sizes."""
-    flows = "".join(
-        f'[[flows]]\nname = "{name}"\nkind = "poisson"\ntransport = "tcp"\nload = {share * load}\n{sizes}\n'
-        'load_of = "source-host-links"\nsources = ["h0..h7"]\ndestinations = ["h0..h7"]\n'
-        for name, share, sizes in [
-            ("fixed", 0.5, 'sizes = { kind = "fixed", bytes = "2 KB" }'),
-            ("mixed", 0.5, 'sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "1 MB" }'),
-        ]
-    )
-    return f'name = "short"\nduration = "{duration}"\n{FABRIC}{flows}'
+    fabric = leaf_spine(2, 4), ideal("40 packets"), tcp(congestion="cubic")
+    poisson = {"load": load / 2, "load_of": "source-host-links"}
+    groups = [flows("poisson", ALL, ALL, name=name, sizes=sizes, **poisson) for name, sizes in SIZES.items()]
+    return world("short", *fabric, *groups, duration=duration)
 
 
-PILING_UP = """
-name = "piling-up"
-duration = "10 s"
-[topology]
-kind = "dumbbell"
-hosts_left = 4
-hosts_right = 4
-host_link = { rate = "100 Gbps", delay = "1 us" }
-bottleneck = { rate = "10 Mbps", delay = "1 us" }
-[switch]
-preset = "ideal"
-buffer = { kind = "static", per_port = "10 packets" }
-[[transport]]
-name = "tcp"
-kind = "tcp"
-[[flows]]
-name = "piling-up"
-kind = "poisson"
-transport = "tcp"
-flows_per_second = 200000.0
-sizes = { kind = "fixed", bytes = "100 KB" }
-sources = ["h0..h3"]
-destinations = ["h4..h7"]
-"""
+PILING_UP = world(
+    "piling-up",
+    dumbbell(4, 4, ("100 Gbps", "1 us"), ("10 Mbps", "1 us")),
+    ideal("10 packets"),
+    tcp(),
+    flows("poisson", ["h0..h3"], ["h4..h7"], name="piling-up", flows_per_second=200_000.0, sizes=fixed("100 KB")),
+    duration="10 s",
+)
 """The links of the hosts can carry it, but not the link between them: this cannot be known before the run."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import sweeping
-from python_mechanisms import EgressOnly, dumbbell
+from python_mechanisms import EgressOnly, two_flows
 from sweeping import GRID, LG, MARKER, SEEDS, base, contents, mortal, sweep
 
 import hitless as hl
@@ -238,7 +238,7 @@ def test_a_sweep_file_that_is_wrong_is_told_with_its_place(tmp_path, text, words
 
 def test_only_a_scenario_that_names_a_class_of_python_is_refused_elsewhere(tmp_path):
     """Regression: any class that had ever been used in the process was refused, as in a notebook."""
-    named = hl.Scenario.from_text(dumbbell("egress-only-py"))
+    named = hl.Scenario.from_text(two_flows("egress-only-py"))
     named.run(seed=1, mechanisms=[EgressOnly])
     with ThreadPoolExecutor(2) as executor:
         hl.sweep(base(), {}, seeds=2, out=tmp_path / "without", executor=executor, progress=False)
