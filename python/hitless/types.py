@@ -112,16 +112,6 @@ BoltReaction: TypeAlias = Literal["share", "inverse-share"]
 """The flow's share of a queue."""
 
 
-class BoltTransport(TypedDict):
-    """Settings of Bolt's senders (section 3, algorithm 3)."""
-
-    ai: NotRequired[float]
-    max_cwnd: NotRequired[float]
-    min_cwnd: NotRequired[float]
-    reaction: NotRequired["BoltReaction"]
-    rtt_gain: NotRequired[float]
-
-
 class Budget(TypedDict):
     """Resources of a switch pipeline for mechanisms; of their tables only registers are counted."""
 
@@ -168,8 +158,81 @@ class Close(TypedDict):
     jitter: NotRequired["Jitter"]
 
 
-Congestion: TypeAlias = Literal["newreno", "cubic", "dctcp", "bbr", "swift", "bolt"]
-"""Congestion control of TCP."""
+class CongestionNewreno(TypedDict):
+    """NewReno (RFC 5681, RFC 6582)."""
+
+    kind: Literal["newreno"]
+    window_growth: NotRequired["WindowGrowth"]
+    window_validation: NotRequired[bool]
+
+
+class CongestionCubic(TypedDict):
+    """CUBIC (RFC 9438), without HyStart (RFC 9406)."""
+
+    kind: Literal["cubic"]
+    time: NotRequired["CubicTime"]
+    window_validation: NotRequired[bool]
+
+
+class CongestionDctcp(TypedDict):
+    """DCTCP (RFC 8257)."""
+
+    estimate: NotRequired["DctcpEstimate"]
+    gain: NotRequired[float]
+    kind: Literal["dctcp"]
+    window_growth: NotRequired["WindowGrowth"]
+    window_validation: NotRequired[bool]
+
+
+class CongestionBbr(TypedDict):
+    """BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, or Linux if it is newer)."""
+
+    kind: Literal["bbr"]
+    probe_rtt_duration: NotRequired[str]
+    rtprop_window: NotRequired[str]
+
+
+class CongestionSwift(TypedDict):
+    """Swift (Kumar et al., SIGCOMM 2020)."""
+
+    ai: NotRequired[float]
+    base_target: NotRequired[str]
+    beta: NotRequired[float]
+    fs_max_cwnd: NotRequired[float]
+    fs_min_cwnd: NotRequired[float]
+    fs_range: NotRequired[str]
+    kind: Literal["swift"]
+    max_cwnd: NotRequired[float]
+    max_mdf: NotRequired[float]
+    min_cwnd: NotRequired[float]
+    per_hop: NotRequired[str]
+    retransmit_reset_threshold: NotRequired[int]
+    rtt_gain: NotRequired[float]
+
+
+class CongestionBolt(TypedDict):
+    """Bolt (Arslan et al., NSDI 2023, section 3, algorithm 3); needs switches with the mechanism 'bolt'."""
+
+    ai: NotRequired[float]
+    kind: Literal["bolt"]
+    max_cwnd: NotRequired[float]
+    min_cwnd: NotRequired[float]
+    reaction: NotRequired["BoltReaction"]
+    rtt_gain: NotRequired[float]
+
+
+Congestion: TypeAlias = (
+    CongestionNewreno | CongestionCubic | CongestionDctcp | CongestionBbr | CongestionSwift | CongestionBolt
+)
+"""Congestion control of TCP, with its parameters."""
+
+
+CongestionChoice: TypeAlias = "Congestion | CongestionName"
+"""The syntax of `congestion`."""
+
+
+CongestionName: TypeAlias = Literal["newreno", "cubic", "dctcp", "bbr", "swift", "bolt"]
+"""Name of a congestion control."""
 
 
 CubicTime: TypeAlias = Literal["rfc9438", "linux"]
@@ -1235,23 +1298,6 @@ class StateChange(TypedDict):
     state: "LinkState"
 
 
-class Swift(TypedDict):
-    """Settings of Swift, named as in its paper (section 3.5 and algorithm 1)."""
-
-    ai: NotRequired[float]
-    base_target: NotRequired[str]
-    beta: NotRequired[float]
-    fs_max_cwnd: NotRequired[float]
-    fs_min_cwnd: NotRequired[float]
-    fs_range: NotRequired[str]
-    max_cwnd: NotRequired[float]
-    max_mdf: NotRequired[float]
-    min_cwnd: NotRequired[float]
-    per_hop: NotRequired[str]
-    retransmit_reset_threshold: NotRequired[int]
-    rtt_gain: NotRequired[float]
-
-
 SwitchPreset: TypeAlias = Literal["tofino-like", "ideal"]
 """A named set of values for `[switch]`."""
 
@@ -1366,15 +1412,9 @@ class TransportTcp(TransportCommon):
     """TCP."""
 
     ack_bytes: NotRequired[str]
-    bbr_probe_rtt_duration: NotRequired[str]
-    bbr_rtprop_window: NotRequired[str]
-    bolt: NotRequired["BoltTransport"]
     burst_segments: NotRequired[int]
     close: NotRequired["Close"]
-    congestion: NotRequired["Congestion"]
-    cubic_time: NotRequired["CubicTime"]
-    dctcp_estimate: NotRequired["DctcpEstimate"]
-    dctcp_gain: NotRequired[float]
+    congestion: NotRequired["CongestionChoice"]
     delayed_ack_segments: NotRequired[int]
     delayed_ack_timeout: NotRequired[str]
     dsack_undo: NotRequired[bool]
@@ -1400,11 +1440,8 @@ class TransportTcp(TransportCommon):
     rto_min: NotRequired[str]
     sack: NotRequired[bool]
     slow_start_after_idle: NotRequired[bool]
-    swift: NotRequired["Swift"]
     syn_timeout: NotRequired[str]
     tlp_max_ack_delay: NotRequired[str]
-    window_growth: NotRequired["WindowGrowth"]
-    window_validation: NotRequired[bool]
 
 
 class TransportRoce(TransportCommon):

@@ -8,7 +8,7 @@ use crate::host::NetworkCard;
 use crate::stack::{DelayConfig, StackDelay};
 use crate::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
 use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
-use crate::transport::tcp::{CloseSettings, TcpReceiver, TcpSender, TcpSettings};
+use crate::transport::tcp::{CloseSettings, CongestionName, TcpReceiver, TcpSender, TcpSettings};
 use crate::transport::udp::{UdpSender, UdpSettings, UdpSink};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
@@ -137,7 +137,7 @@ fn close_delay(config: &TcpSettings, stream: impl Fn(&str) -> Stream) -> Duratio
 
 fn tcp_sender(config: &TcpSettings, phase: Duration, stream: impl Fn(&str) -> Stream) -> TcpSender {
     let sender = TcpSender::new(config, phase);
-    if config.congestion.draws() { sender.with_stream(stream("transport")) } else { sender }
+    if config.congestion.name() == CongestionName::Bbr { sender.with_stream(stream("transport")) } else { sender }
 }
 
 /// Calls an expression with the actual variant: one dispatch per packet, none in the code below.

@@ -24,12 +24,17 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     fill_mechanisms(scenario, registry);
 }
 
-/// Expands a preset given as a single name to a table, and fills in the values of the preset.
-fn fill_dcqcn(dcqcn: &mut Value) {
-    if let Value::String(preset) = dcqcn {
-        *dcqcn = Value::Table(Table::from_iter([("preset".to_owned(), Value::String(std::mem::take(preset)))]));
+/// Expands a name to the table `{ field = name }`.
+fn expand<'a>(value: &'a mut Value, field: &str) -> Option<&'a mut Table> {
+    if let Value::String(name) = value {
+        *value = Value::Table(Table::from_iter([(field.to_owned(), Value::String(std::mem::take(name)))]));
     }
-    if let Value::Table(table) = dcqcn {
+    value.as_table_mut()
+}
+
+/// Fills in the values of a preset.
+fn fill_dcqcn(dcqcn: &mut Value) {
+    if let Some(table) = expand(dcqcn, "preset") {
         let preset = read::<DcqcnPreset>(table.get("preset")).unwrap_or_default();
         fill_missing(table, &DcqcnSettings::of(preset));
     }
@@ -39,7 +44,8 @@ fn fill_transport(transport: &mut Table) {
     if let Some(dcqcn) = transport.get_mut("dcqcn") {
         fill_dcqcn(dcqcn);
     }
-    let needs = match transport.get("congestion").and_then(Value::as_str) {
+    let congestion = transport.get_mut("congestion").and_then(|congestion| expand(congestion, "kind"));
+    let needs = match congestion.and_then(|table| table.get("kind")?.as_str()) {
         // Without ECN, DCTCP is NewReno; RFC 8257 assumes ECN.
         Some("dctcp") => "ecn",
         // BBR's window is twice the bandwidth-delay product, so only pacing limits its rate.

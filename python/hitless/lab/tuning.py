@@ -79,7 +79,8 @@ def tunings(
     missing: dict[str, list[str]] = {}
     settings = {}
     for host, transport in wanted.items():
-        name = congestion or _LINUX_NAMES.get(transport.get("congestion", ""), transport.get("congestion"))
+        kind = transport["congestion"]["kind"] if transport else ""
+        name = congestion or _LINUX_NAMES.get(kind, kind) or None
         if name is not None and name not in offered.names:
             missing.setdefault(name, []).append(host)
             name = None

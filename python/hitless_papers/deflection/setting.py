@@ -69,12 +69,12 @@ _TCP = {
 }
 _INET_GROWTH = {"window_growth": "per-ack", "window_validation": False}
 _CONGESTION: Mapping[TransportName, Mapping[str, Any]] = {
-    "Reno": {"congestion": "newreno", **_INET_GROWTH},
-    "DCTCP": {"congestion": "dctcp", "dctcp_estimate": "at-echoes", **_INET_GROWTH},
+    "Reno": {"congestion": {"kind": "newreno", **_INET_GROWTH}},
+    "DCTCP": {"congestion": {"kind": "dctcp", "estimate": "at-echoes", **_INET_GROWTH}},
     "Swift": {
-        "congestion": "swift",
         "initial_window": 1,
-        "swift": {
+        "congestion": {
+            "kind": "swift",
             "base_target": "60 us",
             "per_hop": "30 us",
             "fs_range": "300 us",
@@ -83,7 +83,7 @@ _CONGESTION: Mapping[TransportName, Mapping[str, Any]] = {
             "retransmit_reset_threshold": 100,
         },
     },
-    "Bolt": {"congestion": "bolt", "initial_window": 1, "bolt": {"reaction": "inverse-share"}},
+    "Bolt": {"congestion": {"kind": "bolt", "reaction": "inverse-share"}, "initial_window": 1},
 }
 _BOLT_SWITCH = {"kind": "bolt", "threshold": "10 KB", "segment": "1452 B"}
 _REQUEST = {"size": "250 B", "think": {"mean": "20 us", "deviation": "3 us"}}

@@ -10,6 +10,8 @@ pub(crate) const ANY_TEXT: &str = "\"...\"";
 pub(crate) struct Shape<'a> {
     pub properties: Vec<(&'a str, &'a Value)>,
     pub required: Vec<&'a str>,
+    /// Former fields with their new spelling: pairs of `extend("x-moved" = ...)`.
+    pub moved: Vec<&'a Value>,
     /// Tags that decide on more fields, but have a missing or unknown value.
     pub undecided: Vec<Undecided<'a>>,
 }
@@ -57,6 +59,7 @@ impl<'a> Shape<'a> {
         let properties = schema.get("properties").and_then(Value::as_object);
         self.properties.extend(properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)));
         self.required.extend(texts(schema.get("required")));
+        self.moved.extend(schema.get("x-moved").and_then(Value::as_array).into_iter().flatten());
         let Some((tag, variants)) = tagged_variants(schema) else { return };
         let given = chosen(tag);
         match variants.iter().find(|(name, _)| Some(*name) == given.as_deref()) {

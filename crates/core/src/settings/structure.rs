@@ -90,9 +90,11 @@ impl<'a> Walk<'a> {
 
     fn unknown_key(&mut self, shape: &Shape<'_>, key: &str, span: Range<usize>, field: &str) {
         let names: Vec<&str> = shape.properties.iter().map(|(name, _)| *name).collect();
-        let hint = match closest(key, names.iter().copied()) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => format!("known here: {}", names.join(", ")),
+        let moved = shape.moved.iter().find(|pair| pair[0] == key).and_then(|pair| pair[1].as_str());
+        let hint = match (moved, closest(key, names.iter().copied())) {
+            (Some(spelling), _) => format!("write {spelling}"),
+            (None, Some(name)) => format!("did you mean `{name}`?"),
+            (None, None) => format!("known here: {}", names.join(", ")),
         };
         self.report(span, Problem::new(join(field, key), "", "there is no such field").hint(hint));
     }

@@ -516,7 +516,7 @@ fn packets_carry_what_a_fabric_needs() {
 
 fn testbed_dctcp() -> TransportConfig {
     let (delayed_ack_timeout, rto_min) = (Duration::from_us(100), Duration::from_ms(1));
-    let dctcp = TcpSettings::with(Congestion::Dctcp);
+    let dctcp = TcpSettings::with(Congestion::Dctcp(Default::default()));
     TransportConfig::Tcp(TcpSettings { delayed_ack_segments: 2, delayed_ack_timeout, rto_min, ..dctcp })
 }
 

@@ -69,7 +69,8 @@ fn check_entry(settings: &BoltSettings, around: Surroundings<'_>, section: &str,
     }
     let remembers = settings.supply_max >= settings.segment && settings.supply_max <= Bytes(1 << 30);
     check.require(remembers, &field("supply_max"), "must be at least segment and at most 1 GiB");
-    let is_bolt = |protocol: &Protocol| matches!(protocol, Protocol::Tcp(tcp) if tcp.congestion == Congestion::Bolt);
+    let is_bolt =
+        |protocol: &Protocol| matches!(protocol, Protocol::Tcp(tcp) if matches!(tcp.congestion, Congestion::Bolt(_)));
     let is_asked = check.scenario.transports.iter().any(|transport| is_bolt(&transport.protocol));
     check.require_else(is_asked, || {
         Problem::new(section, "", "has no effect: no flow sends with Bolt")

@@ -46,6 +46,26 @@ base.toml:6:1: switch.queus_per_port: there is no such field
 }
 
 #[test]
+fn a_congestion_control_has_only_its_own_parameters() {
+    let wrong = "congestion = { kind = \"cubic\", gain = 0.5 }\nbbr_rtprop_window = \"5 s\"";
+    let text = changed("congestion = \"dctcp\"", wrong);
+    let expected = "\
+base.toml:21:32: transport[0].congestion.gain: there is no such field
+   |
+21 | congestion = { kind = \"cubic\", gain = 0.5 }
+   |                                ^^^^
+   = hint: known here: kind, time, window_validation
+
+base.toml:22:1: transport[0].bbr_rtprop_window: there is no such field
+   |
+22 | bbr_rtprop_window = \"5 s\"
+   | ^^^^^^^^^^^^^^^^^
+   = hint: write congestion = { kind = \"bbr\", rtprop_window = ... }
+";
+    assert_eq!(errors(&text).to_string(), expected);
+}
+
+#[test]
 fn a_syntax_error_points_at_the_place() {
     let error = errors("name = \"x\n[switch]\nchecked = maybe\n");
     let places: Vec<usize> = error.findings.iter().map(|finding| finding.line).collect();

@@ -6,9 +6,7 @@ use hitless_core::settings::{Problem, closest};
 use hitless_core::wire::{Bytes, Duration, HostId};
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_hosts::transport::roce::{AlphaUpdate, DcqcnSettings, RoceSettings};
-use hitless_hosts::transport::tcp::{
-    BoltTransportSettings, Congestion, CubicTime, SwiftSettings, TcpRecovery, TcpSettings, WindowGrowth,
-};
+use hitless_hosts::transport::tcp::{BoltTransportSettings, Congestion, SwiftSettings, TcpRecovery, TcpSettings};
 use hitless_hosts::transport::udp::UdpSettings;
 
 use super::check::Check;
@@ -62,26 +60,6 @@ impl Check<'_> {
         self.require(max >= initial, &field("rto_max"), "must not be below rto_initial");
     }
 
-    /// Checks the TCP variants from before RFC 6582 and RFC 3465.
-    fn classic_tcp(&mut self, tcp: &TcpSettings, section: &str) {
-        let recovers = tcp.recovery == TcpRecovery::Newreno || !tcp.sack;
-        self.require_else(recovers, || {
-            let rule = "needs sack = false: RFC 6675 recovers what is acknowledged selectively";
-            Problem::new(format!("{section}.recovery"), "\"reno\"", rule).hint("set sack = false and rack_tlp = false")
-        });
-        let grows = tcp.window_growth == WindowGrowth::ByteCounting
-            || matches!(tcp.congestion, Congestion::Newreno | Congestion::Dctcp);
-        self.require_else(grows, || {
-            let rule = "only NewReno and DCTCP have it; here it would have no effect";
-            Problem::new(format!("{section}.window_growth"), "\"per-ack\"", rule).hint("leave it out")
-        });
-        let sets_window = matches!(tcp.congestion, Congestion::Bbr | Congestion::Swift | Congestion::Bolt);
-        self.require_else(tcp.window_validation || !sets_window, || {
-            let rule = "BBR, Swift and Bolt set the window by themselves; here it would have no effect";
-            Problem::new(format!("{section}.window_validation"), "false", rule).hint("leave it out")
-        });
-    }
-
     fn tcp(&mut self, tcp: &TcpSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         let [ack, header] = [("ack_bytes", tcp.ack_bytes), ("header_bytes", tcp.header_bytes)];
@@ -93,51 +71,46 @@ impl Check<'_> {
         if let Some(close) = tcp.close {
             self.jitter(close.jitter, &field("close"));
         }
-        self.classic_tcp(tcp, section);
+        self.require_else(tcp.recovery == TcpRecovery::Newreno || !tcp.sack, || {
+            let rule = "needs sack = false: RFC 6675 recovers what is acknowledged selectively";
+            Problem::new(field("recovery"), "\"reno\"", rule).hint("set sack = false and rack_tlp = false")
+        });
         let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);
         self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");
         let delay_fits = tcp.delayed_ack_segments == 1 || tcp.delayed_ack_timeout > Duration::ZERO;
         self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
         let knows = tcp.known_rtt.is_none_or(|rtt| rtt > Duration::ZERO && !tcp.handshake);
         self.require(knows, &field("known_rtt"), "must be above zero, and without handshake, which measures it");
-        let TcpSettings { dctcp_gain, dctcp_estimate, bbr_rtprop_window, bbr_probe_rtt_duration, .. } =
-            TcpSettings::default();
-        let bbr = tcp.bbr_rtprop_window == bbr_rtprop_window && tcp.bbr_probe_rtt_duration == bbr_probe_rtt_duration;
-        let rule = "only BBR has bbr_rtprop_window and bbr_probe_rtt_duration; here they would have no effect";
-        self.require(bbr || tcp.congestion == Congestion::Bbr, &field("congestion"), rule);
-        let cubic = tcp.cubic_time == CubicTime::default() || tcp.congestion == Congestion::Cubic;
-        self.require(cubic, &field("cubic_time"), "only CUBIC has it; here it would have no effect");
-        for (name, is_left) in
-            [("dctcp_gain", tcp.dctcp_gain == dctcp_gain), ("dctcp_estimate", tcp.dctcp_estimate == dctcp_estimate)]
-        {
-            let dctcp = is_left || tcp.congestion == Congestion::Dctcp;
-            self.require(dctcp, &field(name), "only DCTCP has it; here it would have no effect");
-        }
-        if tcp.congestion == Congestion::Bbr {
-            self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
-            let believed = tcp.bbr_rtprop_window > Duration::ZERO;
-            self.require(believed, &field("bbr_rtprop_window"), "must be above zero");
-            let shorter = !believed || tcp.bbr_probe_rtt_duration < tcp.bbr_rtprop_window;
-            let rule = "must be below bbr_rtprop_window, or the flow does nothing but probe";
-            self.require(shorter, &field("bbr_probe_rtt_duration"), rule);
-        }
-        if let Some(swift) = &tcp.swift {
-            let is_used = tcp.congestion == Congestion::Swift;
-            self.require(is_used, &field("swift"), "has no effect without congestion = \"swift\"");
-            self.swift(swift, tcp, &field("swift"));
-        }
-        if tcp.congestion == Congestion::Swift {
-            self.require(!tcp.ecn, &field("ecn"), "has no effect: Swift goes by delay and reacts to no marks");
-        }
-        self.bolt_transport(tcp, section);
-        if tcp.congestion == Congestion::Dctcp {
-            self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
-            self.require_else(self.scenario.marks_somewhere(), || {
-                Problem::new(field("congestion"), "", "DCTCP needs switches that mark, and these do not").hint(
-                    "give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with \
+        self.congestion(tcp, section);
+    }
+
+    /// Checks the congestion control with its parameters, and its needs.
+    fn congestion(&mut self, tcp: &TcpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        match &tcp.congestion {
+            Congestion::Newreno(_) | Congestion::Cubic(_) => {}
+            Congestion::Dctcp(_) => {
+                self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
+                self.require_else(self.scenario.marks_somewhere(), || {
+                    Problem::new(field("congestion"), "", "DCTCP needs switches that mark, and these do not").hint(
+                        "give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with \
                          ecn_rounds",
-                )
-            });
+                    )
+                });
+            }
+            Congestion::Bbr(bbr) => {
+                self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
+                let believed = bbr.rtprop_window > Duration::ZERO;
+                self.require(believed, &field("congestion.rtprop_window"), "must be above zero");
+                let shorter = !believed || bbr.probe_rtt_duration < bbr.rtprop_window;
+                let rule = "must be below rtprop_window, or the flow does nothing but probe";
+                self.require(shorter, &field("congestion.probe_rtt_duration"), rule);
+            }
+            Congestion::Swift(swift) => {
+                self.require(!tcp.ecn, &field("ecn"), "has no effect: Swift goes by delay and reacts to no marks");
+                self.swift(swift, tcp, &field("congestion"));
+            }
+            Congestion::Bolt(bolt) => self.bolt(bolt, tcp, section),
         }
     }
 
@@ -150,6 +123,19 @@ impl Check<'_> {
         self.require(swift.min_cwnd <= most, &field("min_cwnd"), "must not be above max_cwnd");
         let starts = f64::from(tcp.initial_window);
         self.require(starts >= swift.min_cwnd, &field("min_cwnd"), "must not be above initial_window");
+    }
+
+    /// Checks Bolt's senders, which need switches that send them notices.
+    fn bolt(&mut self, bolt: &BoltTransportSettings, tcp: &TcpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        let ordered = bolt.min_cwnd <= bolt.max_cwnd.unwrap_or(f64::INFINITY);
+        self.require(ordered, &field("congestion.min_cwnd"), "must not be above max_cwnd");
+        self.require(!tcp.ecn, &field("ecn"), "has no effect: Bolt reacts to what its switches say, not to marks");
+        let runs = self.scenario.mechanisms.iter().any(|entry| entry.facts.notifies_senders);
+        self.require_else(runs, || {
+            Problem::new(field("congestion"), "", "Bolt needs switches that tell it what to do, and these do not")
+                .hint("add a [[mechanism]] of kind = \"bolt\"")
+        });
     }
 
     fn roce(&mut self, roce: &RoceSettings, section: &str) {
@@ -308,25 +294,6 @@ impl Check<'_> {
                 let rule = format!("the loads on this capacity add up to {total:.3}, more than there is");
                 self.report(Problem::new(format!("flows[{index}].load"), "", rule));
             }
-        }
-    }
-
-    /// Requires for Bolt's senders switches that send them notices.
-    fn bolt_transport(&mut self, tcp: &TcpSettings, section: &str) {
-        let field = |name: &str| format!("{section}.{name}");
-        if let Some(BoltTransportSettings { min_cwnd, max_cwnd, .. }) = &tcp.bolt {
-            let is_used = tcp.congestion == Congestion::Bolt;
-            self.require(is_used, &field("bolt"), "has no effect without congestion = \"bolt\"");
-            let ordered = *min_cwnd <= max_cwnd.unwrap_or(f64::INFINITY);
-            self.require(ordered, &field("bolt.min_cwnd"), "must not be above max_cwnd");
-        }
-        if tcp.congestion == Congestion::Bolt {
-            self.require(!tcp.ecn, &field("ecn"), "has no effect: Bolt reacts to what its switches say, not to marks");
-            let runs = self.scenario.mechanisms.iter().any(|entry| entry.facts.notifies_senders);
-            self.require_else(runs, || {
-                Problem::new(field("congestion"), "", "Bolt needs switches that tell it what to do, and these do not")
-                    .hint("add a [[mechanism]] of kind = \"bolt\"")
-            });
         }
     }
 }

@@ -70,7 +70,7 @@ fn bandwidth_that_nobody_uses_is_taken_at_once() {
         delivered as f64 / (10e9 / 8.0 * 1e-3 * 1_448.0 / 1_538.0)
     };
     let granted = second_ms(BOLT, SWITCHES);
-    let alone = second_ms("congestion = \"swift\"\nswift = { base_target = \"200 us\" }\n", "");
+    let alone = second_ms("congestion = { kind = \"swift\", base_target = \"200 us\" }\n", "");
     assert!(granted > 0.95 && alone < 0.5, "{granted} of the link, {alone} by additive increase alone");
 }
 
@@ -81,7 +81,8 @@ fn many_flows_queue_a_segment_each_unless_they_add_less() {
     let start = format!("{BOLT}initial_window = 1\n");
     let (queue_bytes, share) = second_half(&dumbbell(64, &start, SWITCHES));
     assert!((40_000.0..75_000.0).contains(&queue_bytes) && share > 0.97, "{queue_bytes} bytes, {share} of the link");
-    let (less_bytes, less_share) = second_half(&dumbbell(64, &format!("{start}bolt = {{ ai = 0.1 }}\n"), SWITCHES));
+    let less = "congestion = { kind = \"bolt\", ai = 0.1 }\ninitial_window = 1\n";
+    let (less_bytes, less_share) = second_half(&dumbbell(64, less, SWITCHES));
     assert!(less_bytes < 25_000.0 && less_share > 0.9, "{less_bytes} bytes, {less_share} of the link");
 }
 

@@ -50,7 +50,7 @@ fn one_loss_under_a_full_card_is_retransmitted_once() {
 fn windows_after_a_trickle(time: &str) -> Vec<u64> {
     let text = format!(
         "name = \"trickle\"\nduration = \"60 s\"\nseed = 5\n\
-         [[transport]]\nname = \"t\"\nkind = \"tcp\"\nreceive_window = \"500 MB\"\ncubic_time = \"{time}\"\n\
+         [[transport]]\nname = \"t\"\nkind = \"tcp\"\nreceive_window = \"500 MB\"\ncongestion = {{ kind = \"cubic\", time = \"{time}\" }}\n\
          [[link]]\nname = \"left->right\"\nloss = {{ kind = \"trace\", file = \"one.losses\", at_end = \"stop\" }}\n\
          [topology]\nkind = \"dumbbell\"\nhosts_left = 1\nhosts_right = 1\n\
          host_link = {{ rate = \"100 Gbps\", delay = \"1 us\" }}\n\

@@ -103,7 +103,7 @@ fn tcp_with_other_settings_is_the_same_later() {
         "congestion = \"cubic\"\nsack = false\nrack_tlp = false\nslow_start_after_idle = true",
         "congestion = \"newreno\"\necn = true\nburst_segments = 8\ndelayed_ack_segments = 2",
         "congestion = \"bbr\"\nhandshake = true\nburst_segments = 16",
-        "congestion = \"swift\"\nswift = { base_target = \"20 us\", fs_max_cwnd = 4.0 }\ninitial_window = 1",
+        "congestion = { kind = \"swift\", base_target = \"20 us\", fs_max_cwnd = 4.0 }\ninitial_window = 1",
     ];
     table.iter().for_each(|settings| is_the_same_later(&tcp(settings), ""));
 }

@@ -25,7 +25,7 @@ fn queue_bytes(outcome: &Outcome) -> f64 {
 }
 
 fn swift(settings: &str) -> String {
-    format!("congestion = \"swift\"\nswift = {{ fs_range = \"0 us\", {settings} }}")
+    format!("congestion = {{ kind = \"swift\", fs_range = \"0 us\", {settings} }}")
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn the_largest_window_holds() {
 
 #[test]
 fn the_parameters_of_practical_packet_deflection_are_reachable() {
-    let outcome = run("congestion = \"swift\"\ninitial_window = 1\nmss = \"1452 B\"\nsack = false\nrack_tlp = false\n\
-        swift = { base_target = \"60 us\", per_hop = \"30 us\", fs_range = \"300 us\", fs_min_cwnd = 0.1, \
-        fs_max_cwnd = 100.0, ai = 1.0, beta = 0.8, max_mdf = 0.5, rtt_gain = 0.25, min_cwnd = 0.001, max_cwnd = 43.0, \
-        retransmit_reset_threshold = 100 }");
+    let outcome = run("initial_window = 1\nmss = \"1452 B\"\nsack = false\nrack_tlp = false\n\
+        congestion = { kind = \"swift\", base_target = \"60 us\", per_hop = \"30 us\", fs_range = \"300 us\", \
+        fs_min_cwnd = 0.1, fs_max_cwnd = 100.0, ai = 1.0, beta = 0.8, max_mdf = 0.5, rtt_gain = 0.25, \
+        min_cwnd = 0.001, max_cwnd = 43.0, retransmit_reset_threshold = 100 }");
     // Two windows of 43 segments of 1,522 bytes, minus the bytes in flight: the target of 150 us and more is never
     // reached.
     let queue = queue_bytes(&outcome);

@@ -59,11 +59,11 @@ pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
         _ => {
             let congestion = if needs_bolt { "bolt" } else { dice.pick(&CONGESTIONS) };
             // Swift gives up its window if the path's delay exceeds its target.
-            let target = if congestion == "swift" { "swift = { base_target = \"500 us\" }\n" } else { "" };
+            let target = if congestion == "swift" { ", base_target = \"500 us\"" } else { "" };
             let variation = if congestion == "bbr" { "" } else { dice.pick(&VARIATIONS) };
             format!(
-                "kind = \"tcp\"\ncongestion = \"{congestion}\"\nsyn_timeout = \"1 ms\"\n\
-                 tlp_max_ack_delay = \"300 us\"\n{TIMEOUTS}\n{target}{variation}"
+                "kind = \"tcp\"\ncongestion = {{ kind = \"{congestion}\"{target} }}\nsyn_timeout = \"1 ms\"\n\
+                 tlp_max_ack_delay = \"300 us\"\n{TIMEOUTS}\n{variation}"
             )
         }
     };

@@ -24,8 +24,9 @@ const SLACK_PS: i64 = 100_000_000;
 /// Returns whether a transport retries after a complete loss within the bound of a world, and not only after seconds.
 fn tries_again_soon(transport: &Table) -> bool {
     let text = |name: &str| transport.get(name).and_then(Value::as_str);
+    let parameter = |name: &str| transport.get("congestion")?.get(name)?.as_str();
     let says: &[&str] = match text("kind") {
-        Some("tcp") if text("congestion") == Some("swift") && transport.get("swift").is_none() => return false,
+        Some("tcp") if parameter("kind") == Some("swift") && parameter("base_target").is_none() => return false,
         Some("tcp") => &["rto_max", "rto_initial", "rto_min", "syn_timeout", "tlp_max_ack_delay"],
         Some("packet-pair") => &["rto_max", "rto_initial", "rto_min"],
         Some("roce") => &["timeout", "retries"],

@@ -16,7 +16,10 @@ fn fixed_stack() -> StackConfig {
 }
 
 fn dctcp() -> TransportConfig {
-    TransportConfig::Tcp(TcpSettings { rto_min: Duration::from_ms(1), ..TcpSettings::with(Congestion::Dctcp) })
+    TransportConfig::Tcp(TcpSettings {
+        rto_min: Duration::from_ms(1),
+        ..TcpSettings::with(Congestion::Dctcp(Default::default()))
+    })
 }
 
 /// The initial window of ten segments arrives within the stack's delay of 5 us, so TCP sees a single segment.

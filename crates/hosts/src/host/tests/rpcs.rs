@@ -15,7 +15,7 @@ fn tcp(handshake: bool) -> TransportConfig {
         rto_min,
         rto_initial,
         syn_timeout,
-        ..TcpSettings::with(Congestion::Newreno)
+        ..TcpSettings::with(Congestion::Newreno(Default::default()))
     })
 }
 

@@ -5,7 +5,7 @@ use hitless_core::wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::transport::tcp::{Congestion, RtoFormula, TcpSettings};
+use crate::transport::tcp::{Congestion, DctcpSettings, RtoFormula, TcpSettings};
 
 /// Settings of packet pair. The gap between the arrivals of two packets sent together measures the flow's share of its
 /// bottleneck, which sets the rate. TCP detects and repairs losses.
@@ -79,7 +79,7 @@ impl Default for PacketPairSettings {
     fn default() -> Self {
         let TcpSettings { mss, header_bytes, ack_bytes, rto_formula, rto_min, rto_max, rto_initial, .. } =
             TcpSettings::default();
-        let TcpSettings { sack, rack_tlp, duplicate_acks, dctcp_gain, timer_tick, .. } = TcpSettings::default();
+        let TcpSettings { sack, rack_tlp, duplicate_acks, timer_tick, .. } = TcpSettings::default();
         Self {
             mss,
             header_bytes,
@@ -89,7 +89,7 @@ impl Default for PacketPairSettings {
             window_factor: 1.5,
             bytes_per_round: Bytes::ZERO,
             ecn: true,
-            ecn_gain: dctcp_gain,
+            ecn_gain: DctcpSettings::default().gain,
             restart_after_idle: true,
             ack_delay: Duration::from_ms(1),
             rto_formula,
@@ -110,12 +110,11 @@ impl PacketPairSettings {
     /// bytes; its window is unused.
     pub(super) fn recovery(&self) -> TcpSettings {
         TcpSettings {
-            congestion: Congestion::Dctcp,
+            congestion: Congestion::Dctcp(DctcpSettings { gain: self.ecn_gain, ..DctcpSettings::default() }),
             mss: self.mss,
             header_bytes: self.header_bytes,
             ack_bytes: self.ack_bytes,
             ecn: self.ecn,
-            dctcp_gain: self.ecn_gain,
             sack: self.sack,
             rack_tlp: self.rack_tlp,
             duplicate_acks: self.duplicate_acks,

@@ -31,8 +31,7 @@
 //!   section 4, rule 4) and no F-RTO (RFC 5682).
 //! - Round-trip samples are exact; RTTVAR follows RFC 6298 instead of Linux's maximum over a round trip.
 //! - Thresholds are computed from the congestion window, as in Linux, instead of the flight (RFC 5681, equation 4). In
-//!   return, the window only grows while it limits the sender (RFC 7661), unless [`TcpSettings::window_validation`] is
-//!   off.
+//!   return, the window only grows while it limits the sender (RFC 7661), unless `window_validation` is off.
 //! - Without SACK, the round-trip sample of a filled gap uses the timestamp (RFC 7323, section 4.3): originals above
 //!   the gap may have arrived long before.
 //! - Without SACK, [`TcpRecovery::Reno`] omits RFC 6582. It has no limited transmit, does not restart the timer at a
@@ -64,9 +63,9 @@ mod settings;
 mod ticks;
 
 pub use congestion::{
-    BoltReaction, BoltTransportSettings, CongestionState, CubicTime, DctcpEstimate, PathModel, SwiftSettings,
-    WindowGrowth,
+    BbrSettings, BoltReaction, BoltTransportSettings, Congestion, CongestionName, CongestionState, CubicSettings,
+    CubicTime, DctcpEstimate, DctcpSettings, NewrenoSettings, PathModel, SwiftSettings, WindowGrowth,
 };
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
-pub use settings::{CloseSettings, Congestion, RtoFormula, TcpRecovery, TcpSettings};
+pub use settings::{CloseSettings, RtoFormula, TcpRecovery, TcpSettings};

@@ -1,8 +1,9 @@
 //! The receiving end of a connection: reassembly, acknowledgements and ECN echoes.
 
+use super::congestion::CongestionName;
 use super::delivery::Timestamp;
 use super::reassembly::Reassembly;
-use super::settings::{Congestion, TcpSettings};
+use super::settings::TcpSettings;
 use super::ticks::TickClock;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 use hitless_core::wire::{BoltFlags, Duration, Ecn, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
@@ -42,7 +43,7 @@ pub struct TcpReceiver {
     frames: u32,
     /// Option that the next acknowledgement echoes for congestion control.
     congestion_option: u8,
-    congestion: Congestion,
+    congestion: CongestionName,
     /// TS.Recent of RFC 7323.
     recent_timestamp: u32,
     /// Last acknowledgement sent (Last.ACK.sent of RFC 7323).
@@ -97,7 +98,7 @@ impl TcpReceiver {
             unacknowledged: 0,
             frames: 1,
             congestion_option: 0,
-            congestion: config.congestion,
+            congestion: config.congestion.name(),
             recent_timestamp: 0,
             last_acknowledged: 0,
             deadline: Time::NEVER,
@@ -135,13 +136,13 @@ impl TcpReceiver {
     #[inline]
     fn note_option(&mut self, time_to_live: u8, header: &TcpHeader) {
         match self.congestion {
-            Congestion::Swift => self.congestion_option = time_to_live,
+            CongestionName::Swift => self.congestion_option = time_to_live,
             // Number of packets that kept INC.
-            Congestion::Bolt => {
+            CongestionName::Bolt => {
                 let asks = BoltFlags(header.congestion_option).contains(BoltFlags::INC);
                 self.congestion_option = self.congestion_option.saturating_add(u8::from(asks));
             }
-            Congestion::Newreno | Congestion::Cubic | Congestion::Dctcp | Congestion::Bbr => {}
+            CongestionName::Newreno | CongestionName::Cubic | CongestionName::Dctcp | CongestionName::Bbr => {}
         }
     }
 
@@ -307,7 +308,7 @@ impl TcpReceiver {
         self.deadline = Time::NEVER;
         self.last_acknowledged = self.rcv_nxt;
         let packet = self.packet(&self.acknowledgement(sack), TcpFlags::ACK, frame_bytes);
-        if self.congestion == Congestion::Bolt {
+        if self.congestion == CongestionName::Bolt {
             self.congestion_option = 0;
         }
         packet

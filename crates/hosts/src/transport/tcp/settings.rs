@@ -6,7 +6,7 @@ use hitless_core::wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::congestion::{BoltTransportSettings, CubicTime, DctcpEstimate, SwiftSettings, Window, WindowGrowth};
+use super::congestion::{Congestion, CongestionChoice, CubicSettings, Window};
 use crate::stack::Jitter;
 
 /// Minimum of the threshold, and of the window except after a timeout, in segments (RFC 5681, section 3.1).
@@ -35,11 +35,26 @@ pub enum TcpRecovery {
     Reno,
 }
 
+/// Former fields of a transport, and their place in `congestion`.
+const MOVED: [(&str, &str); 9] = [
+    ("window_growth", "congestion = { kind = \"newreno\" or \"dctcp\", window_growth = ... }"),
+    ("window_validation", "congestion = { kind = \"newreno\", \"cubic\" or \"dctcp\", window_validation = ... }"),
+    ("cubic_time", "congestion = { kind = \"cubic\", time = ... }"),
+    ("dctcp_gain", "congestion = { kind = \"dctcp\", gain = ... }"),
+    ("dctcp_estimate", "congestion = { kind = \"dctcp\", estimate = ... }"),
+    ("bbr_rtprop_window", "congestion = { kind = \"bbr\", rtprop_window = ... }"),
+    ("bbr_probe_rtt_duration", "congestion = { kind = \"bbr\", probe_rtt_duration = ... }"),
+    ("swift", "congestion = { kind = \"swift\", ... }"),
+    ("bolt", "congestion = { kind = \"bolt\", ... }"),
+];
+
 /// Settings of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-moved" = MOVED))]
 pub struct TcpSettings {
-    /// Congestion control.
+    /// Congestion control: its name, or a table with its parameters.
+    #[schemars(with = "CongestionChoice", extend("x-default" = "\"cubic\""))]
     pub congestion: Congestion,
     /// Maximum payload of a segment.
     #[serde(with = "Text::<Bytes>")]
@@ -92,11 +107,6 @@ pub struct TcpSettings {
     pub fast_retransmit: bool,
     /// Loss recovery without `sack`.
     pub recovery: TcpRecovery,
-    /// Growth of the congestion window per acknowledgement; a non-default value needs "newreno" or "dctcp".
-    pub window_growth: WindowGrowth,
-    /// Grow the congestion window only while it limits the sender (RFC 7661). Otherwise every acknowledgement grows it,
-    /// even beyond the receive window (RFC 5681 as written, and INET). Has no effect with "bbr", "swift" and "bolt".
-    pub window_validation: bool,
     /// Nagle's algorithm: a last segment that is not full waits until all earlier data is acknowledged (RFC 896;
     /// default of INET, and of sockets without TCP_NODELAY).
     pub nagle: bool,
@@ -127,31 +137,11 @@ pub struct TcpSettings {
     /// Send ECN-capable packets and react to marks (RFC 3168; with DCTCP RFC 8257).
     #[schemars(extend("x-default" = "true for DCTCP, else false"))]
     pub ecn: bool,
-    /// Time of CUBIC's curve; a non-default value needs `congestion = "cubic"`.
-    pub cubic_time: CubicTime,
-    /// Weight of the newest window in DCTCP's estimate of marking, g (RFC 8257, section 3.3: 1/16).
-    #[schemars(range(min = 0.0001, max = 1.0))]
-    pub dctcp_gain: f64,
-    /// Time of updates to DCTCP's estimate of marking.
-    pub dctcp_estimate: DctcpEstimate,
     /// Pace packets instead of sending as fast as the window allows. Window-based controls pace at twice the window per
     /// round-trip time in slow start and 1.2 times afterwards, like Linux with the `fq` queueing discipline; BBR sets
     /// its rate.
     #[schemars(extend("x-default" = "true for BBR, else false"))]
     pub pacing: bool,
-    /// Lifetime of BBR's minimum round-trip time, and so the interval at which it drains the flight to measure it
-    /// (draft, section 4.1.2.1: RTpropFilterLen).
-    #[serde(with = "Text::<Duration>")]
-    pub bbr_rtprop_window: Duration,
-    /// Time for which BBR then keeps the flight at four segments (draft, section 4.3.5: ProbeRTTDuration).
-    #[serde(with = "Text::<Duration>")]
-    pub bbr_probe_rtt_duration: Duration,
-    /// Settings of Swift; only with `congestion = "swift"`. The default is `{}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swift: Option<SwiftSettings>,
-    /// Settings of Bolt's senders; only with `congestion = "bolt"`. The default is `{}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bolt: Option<BoltTransportSettings>,
     /// Receive window; by default it is never the limit.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
@@ -176,35 +166,10 @@ pub struct CloseSettings {
     pub jitter: Jitter,
 }
 
-/// Congestion control of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
-#[serde(rename_all = "kebab-case")]
-pub enum Congestion {
-    /// NewReno (RFC 5681, RFC 6582).
-    Newreno,
-    /// CUBIC (RFC 9438), without HyStart (RFC 9406): slow start ends with a loss or a mark.
-    Cubic,
-    /// DCTCP (RFC 8257).
-    Dctcp,
-    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, or Linux if it is newer).
-    Bbr,
-    /// Swift (Kumar et al., SIGCOMM 2020).
-    Swift,
-    /// Bolt (Arslan et al., NSDI 2023); needs switches with the mechanism "bolt".
-    Bolt,
-}
-
-impl Congestion {
-    /// Returns whether the algorithm draws random numbers.
-    pub fn draws(self) -> bool {
-        self == Congestion::Bbr
-    }
-}
-
 impl Default for TcpSettings {
     fn default() -> Self {
         Self {
-            congestion: Congestion::Cubic,
+            congestion: Congestion::Cubic(CubicSettings::default()),
             mss: Bytes(1_448),
             header_bytes: Bytes(70),
             ack_bytes: Bytes(70),
@@ -222,8 +187,6 @@ impl Default for TcpSettings {
             duplicate_acks: 3,
             fast_retransmit: true,
             recovery: TcpRecovery::Newreno,
-            window_growth: WindowGrowth::ByteCounting,
-            window_validation: true,
             nagle: false,
             delayed_ack_segments: 1,
             delayed_ack_timeout: Duration::from_ms(40),
@@ -234,14 +197,7 @@ impl Default for TcpSettings {
             dsack_undo: false,
             slow_start_after_idle: false,
             ecn: false,
-            cubic_time: CubicTime::Rfc9438,
-            dctcp_gain: 1.0 / 16.0,
-            dctcp_estimate: DctcpEstimate::EachWindow,
             pacing: false,
-            bbr_rtprop_window: Duration::from_seconds(10),
-            bbr_probe_rtt_duration: Duration::from_ms(200),
-            swift: None,
-            bolt: None,
             receive_window: None,
             timer_tick: Duration::ZERO,
         }
@@ -251,14 +207,14 @@ impl Default for TcpSettings {
 impl TcpSettings {
     /// Returns the defaults with this congestion control, and with ECN if it reacts only to marks.
     pub fn with(congestion: Congestion) -> Self {
-        Self { congestion, ecn: congestion == Congestion::Dctcp, ..Self::default() }
+        Self { congestion, ecn: matches!(congestion, Congestion::Dctcp(_)), ..Self::default() }
     }
 
     /// Returns the congestion window of a new connection, with its bounds.
     pub(super) fn window(&self) -> Window {
         let mss_bytes = self.mss.0;
-        let most_segments = self.swift.and_then(|swift| swift.max_cwnd).or(self.bolt.and_then(|bolt| bolt.max_cwnd));
-        let max_cwnd_bytes = most_segments.map_or(u64::MAX, |segments| (segments * mss_bytes as f64) as u64);
+        let (growth, _, max_segments) = self.congestion.window_rules();
+        let max_cwnd_bytes = max_segments.map_or(u64::MAX, |segments| (segments * mss_bytes as f64) as u64);
         Window {
             cwnd_bytes: (mss_bytes * u64::from(self.initial_window)).min(max_cwnd_bytes),
             // RFC 5681, section 3.1: initially arbitrarily high.
@@ -266,7 +222,7 @@ impl TcpSettings {
             mss_bytes,
             min_ssthresh_bytes: mss_bytes * MINIMUM_SEGMENTS,
             max_cwnd_bytes,
-            growth: self.window_growth,
+            growth,
         }
     }
 
@@ -277,7 +233,7 @@ impl TcpSettings {
 
     /// Returns whether ECN works as in RFC 8257 instead of RFC 3168.
     pub(super) fn precise_ecn(&self) -> bool {
-        self.ecn && self.congestion == Congestion::Dctcp
+        self.ecn && matches!(self.congestion, Congestion::Dctcp(_))
     }
 
     /// Returns the frame length of a data segment.

@@ -4,7 +4,7 @@ use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_core::engine::RandomStreams;
 use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSender, TcpSettings};
+use hitless_hosts::transport::tcp::{BbrSettings, Congestion, TcpReceiver, TcpSender, TcpSettings};
 use rand::{RngExt, SeedableRng};
 
 /// Payload of a packet, and its length on the link with headers and gap.
@@ -24,7 +24,13 @@ fn at(time_ms: u64) -> Time {
 }
 
 fn config() -> TcpSettings {
-    TcpSettings { rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Bbr) }
+    TcpSettings { rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Bbr(Default::default())) }
+}
+
+/// Measures the round-trip time in flights of `duration_ms` each `window_ms`.
+fn probing(window_ms: u64, duration_ms: u64) -> TcpSettings {
+    let (rtprop_window, probe_rtt_duration) = (Duration::from_ms(window_ms), Duration::from_ms(duration_ms));
+    TcpSettings { congestion: Congestion::Bbr(BbrSettings { rtprop_window, probe_rtt_duration }), ..config() }
 }
 
 type Link<F> = Bottleneck<TcpSender, TcpReceiver, F>;
@@ -110,8 +116,7 @@ fn flows_of_bbr_share_a_link_with_and_without_losses() {
     for loss in [0.0, 0.005] {
         for flows in [2, 4] {
             let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(5);
-            let (bbr_rtprop_window, bbr_probe_rtt_duration) = (Duration::from_ms(200), Duration::from_ms(4));
-            let config = TcpSettings { bbr_rtprop_window, bbr_probe_rtt_duration, ..config() };
+            let config = probing(200, 4);
             let mut link = link(&config, flows, |queued, _| queued < 200 && !random.random_bool(loss));
             let parts = shares(&mut link, 1_000, 3_000);
             let (sum, squares) = (parts.iter().sum::<f64>(), parts.iter().map(|part| part * part).sum::<f64>());
@@ -123,8 +128,7 @@ fn flows_of_bbr_share_a_link_with_and_without_losses() {
 
 #[test]
 fn a_window_falls_to_four_segments_when_the_round_trip_time_is_measured_and_comes_back() {
-    let (bbr_rtprop_window, bbr_probe_rtt_duration) = (Duration::from_ms(50), Duration::from_ms(5));
-    let config = TcpSettings { bbr_rtprop_window, bbr_probe_rtt_duration, ..config() };
+    let config = probing(50, 5);
     // A single flow empties the queue in each cycle, and a sample equal to the minimum renews it. Two flows keep a
     // queue.
     let mut link = link(&config, 2, |_, _| true);
@@ -153,7 +157,7 @@ fn a_window_falls_to_four_segments_when_the_round_trip_time_is_measured_and_come
 
 #[test]
 fn a_flow_that_starts_late_has_no_stale_round_trip_time() {
-    let config = TcpSettings { bbr_rtprop_window: Duration::from_ms(50), ..config() };
+    let config = probing(50, 200);
     let mut link = idle_link(&config, 1, |_, _| true);
     link.run_until(at(60));
     link.write(0, u64::MAX / 2);

@@ -6,7 +6,7 @@ use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
 
 fn bolt() -> TcpSettings {
-    TcpSettings { congestion: Congestion::Bolt, ..config() }
+    TcpSettings { congestion: Congestion::Bolt(Default::default()), ..config() }
 }
 
 fn notify(script: &mut Script, time_us: u64, segment: u64, queued: u64) {

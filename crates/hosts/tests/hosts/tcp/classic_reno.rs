@@ -3,7 +3,13 @@
 use super::script::{MSS, Script, at, config};
 use hitless_core::wire::{Bytes, TcpFlags, TcpHeader};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpRecovery, TcpSettings, WindowGrowth};
+use hitless_hosts::transport::tcp::{
+    Congestion, CongestionState, DctcpSettings, NewrenoSettings, TcpRecovery, TcpSettings, WindowGrowth,
+};
+
+fn newreno(window_validation: bool) -> Congestion {
+    Congestion::Newreno(NewrenoSettings { window_growth: WindowGrowth::PerAck, window_validation })
+}
 
 fn reno() -> TcpSettings {
     TcpSettings {
@@ -11,7 +17,7 @@ fn reno() -> TcpSettings {
         rack_tlp: false,
         eifel_undo: false,
         recovery: TcpRecovery::Reno,
-        window_growth: WindowGrowth::PerAck,
+        congestion: newreno(true),
         initial_window: 11,
         ..config()
     }
@@ -81,7 +87,8 @@ fn the_receive_window_bounds_what_the_threshold_is_half_of() {
 #[test]
 fn only_validation_keeps_the_window_near_what_the_receiver_lets_be_in_flight() {
     for (window_validation, window) in [(true, 12), (false, 14)] {
-        let config = TcpSettings { receive_window: Some(Bytes(6_000)), window_validation, ..reno() };
+        let config =
+            TcpSettings { receive_window: Some(Bytes(6_000)), congestion: newreno(window_validation), ..reno() };
         let mut script = Script::new(&config);
         script.write(100, 40 * MSS);
         script.expect(100, &(0..6).map(|segment| (100, segment)).collect::<Vec<_>>());
@@ -151,7 +158,8 @@ fn duplicates_do_not_grow_the_window_by_the_acknowledgement() {
 
 #[test]
 fn dctcp_grows_by_the_acknowledgement_and_answers_loss_as_reno() {
-    let mut script = full(&TcpSettings { congestion: Congestion::Dctcp, ecn: true, ..reno() });
+    let dctcp = DctcpSettings { window_growth: WindowGrowth::PerAck, ..DctcpSettings::default() };
+    let mut script = full(&TcpSettings { congestion: Congestion::Dctcp(dctcp), ecn: true, ..reno() });
     script.acknowledge(140, 5, &[]);
     assert_eq!(windows(&script), (12 * MSS, u64::MAX));
     duplicates(&mut script, 141, 5, 3);

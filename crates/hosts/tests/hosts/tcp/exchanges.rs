@@ -257,7 +257,7 @@ fn an_echo_halves_once_per_window_and_is_reported() {
 
 #[test]
 fn dctcp_reduces_by_half_of_its_estimate() {
-    let dctcp = TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp) };
+    let dctcp = TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp(Default::default())) };
     let mut script = Script::burst(&dctcp, 10);
     script.write(101, 30 * MSS);
     let window_bytes = script.sender.cwnd_bytes();

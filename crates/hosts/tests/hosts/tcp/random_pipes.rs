@@ -3,38 +3,37 @@
 use crate::faults::{Faults, assert_repeats, faults, run};
 use hitless_core::wire::{Bytes, Duration};
 use hitless_hosts::transport::tcp::{
-    BoltTransportSettings, Congestion, RtoFormula, SwiftSettings, TcpReceiver, TcpRecovery, TcpSender, TcpSettings,
-    WindowGrowth,
+    BbrSettings, BoltTransportSettings, Congestion, CubicSettings, DctcpSettings, NewrenoSettings, RtoFormula,
+    SwiftSettings, TcpReceiver, TcpRecovery, TcpSender, TcpSettings, WindowGrowth,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use proptest::prelude::*;
 
 /// Controls with parameters that matter in a short run: BBR drains its flight often enough, and Swift has targets
 /// around the round-trip times of the pipes, so that windows fall below a segment.
-fn controls() -> impl Strategy<Value = TcpSettings> {
-    use Congestion::{Bbr, Bolt, Cubic, Dctcp, Newreno, Swift};
-    let congestion = prop::sample::select(vec![Newreno, Cubic, Dctcp, Bbr, Swift, Bolt]);
-    let max_cwnd = prop::option::of(2.0..28.0f64);
-    (congestion, 1..50u64, 1..500u64, 1..6u32, max_cwnd).prop_map(
-        |(congestion, window_ms, target_us, resets, max_cwnd)| {
-            let swift = SwiftSettings {
+fn controls() -> impl Strategy<Value = Congestion> {
+    let numbers = (1..50u64, 1..500u64, 1..6u32, prop::option::of(2.0..28.0f64));
+    (0..6, numbers, any::<bool>(), any::<bool>()).prop_map(|(kind, numbers, per_ack, window_validation)| {
+        let (window_ms, target_us, retransmit_reset_threshold, max_cwnd) = numbers;
+        let window_growth = if per_ack { WindowGrowth::PerAck } else { WindowGrowth::ByteCounting };
+        match kind {
+            0 => Congestion::Newreno(NewrenoSettings { window_growth, window_validation }),
+            1 => Congestion::Cubic(CubicSettings { window_validation, ..CubicSettings::default() }),
+            2 => Congestion::Dctcp(DctcpSettings { window_growth, window_validation, ..DctcpSettings::default() }),
+            3 => Congestion::Bbr(BbrSettings {
+                rtprop_window: Duration::from_ms(window_ms),
+                probe_rtt_duration: Duration::from_ms(window_ms) / 10,
+            }),
+            4 => Congestion::Swift(SwiftSettings {
                 base_target: Duration::from_us(target_us),
                 min_cwnd: 0.1,
                 max_cwnd,
-                retransmit_reset_threshold: resets,
+                retransmit_reset_threshold,
                 ..SwiftSettings::default()
-            };
-            TcpSettings {
-                congestion,
-                bbr_rtprop_window: Duration::from_ms(window_ms),
-                bbr_probe_rtt_duration: Duration::from_ms(window_ms) / 10,
-                swift: (congestion == Swift).then_some(swift),
-                bolt: (congestion == Bolt)
-                    .then(|| BoltTransportSettings { max_cwnd, ..BoltTransportSettings::default() }),
-                ..TcpSettings::default()
-            }
-        },
-    )
+            }),
+            _ => Congestion::Bolt(BoltTransportSettings { max_cwnd, ..BoltTransportSettings::default() }),
+        }
+    })
 }
 
 fn configs() -> impl Strategy<Value = TcpSettings> {
@@ -42,18 +41,16 @@ fn configs() -> impl Strategy<Value = TcpSettings> {
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let caps = (prop::option::of(3_000..40_000u64), prop::option::of(1..40u32));
     let timers = (prop_oneof![Just(0u64), Just(100), Just(1_000)], any::<bool>());
-    let old = (any::<bool>(), any::<bool>(), any::<bool>());
     let delayed_acks = (1..4u32, 0..20u32);
-    (switches, caps, timers, controls(), delayed_acks, old).prop_map(
-        |(switches, caps, timers, control, (delayed_ack_segments, quick_acks), old)| {
+    (switches, caps, timers, controls(), delayed_acks, any::<bool>()).prop_map(
+        |(switches, caps, timers, congestion, (delayed_ack_segments, quick_acks), is_reno)| {
             let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake, pacing) = switches;
             TcpSettings {
+                congestion,
                 ecn,
                 sack,
                 rack_tlp,
-                recovery: if old.0 { TcpRecovery::Reno } else { TcpRecovery::Newreno },
-                window_growth: if old.1 { WindowGrowth::PerAck } else { WindowGrowth::ByteCounting },
-                window_validation: old.2,
+                recovery: if is_reno { TcpRecovery::Reno } else { TcpRecovery::Newreno },
                 eifel_undo,
                 dsack_undo: !eifel_undo,
                 slow_start_after_idle,
@@ -70,7 +67,7 @@ fn configs() -> impl Strategy<Value = TcpSettings> {
                 rto_initial: Duration::from_ms(2),
                 rto_max: Duration::from_ms(20),
                 syn_timeout: Duration::from_ms(1),
-                ..control
+                ..TcpSettings::default()
             }
         },
     )

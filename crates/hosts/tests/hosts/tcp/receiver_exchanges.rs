@@ -82,7 +82,7 @@ fn gaps_are_reported_at_once() {
 /// new one.
 #[test]
 fn dctcp_echoes_each_run_of_marks_exactly() {
-    let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp), 0);
+    let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp(Default::default())), 0);
     let packets =
         [(0, false), (1, false), (2, false), (3, true), (4, true), (5, true), (6, true), (7, false), (8, false)];
     let answers = feed(&mut receiver, &packets);
@@ -103,7 +103,7 @@ fn dctcp_echoes_each_run_of_marks_exactly() {
 
 #[test]
 fn dctcp_without_delay_echoes_packet_by_packet() {
-    let mut receiver = TcpReceiver::new(&TcpSettings::with(Congestion::Dctcp), Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings::with(Congestion::Dctcp(Default::default())), Duration::ZERO);
     let answers = feed(&mut receiver, &[(0, false), (1, true), (2, false), (3, true)]);
     assert_eq!(answers, [vec![(1, false)], vec![(2, true)], vec![(3, false)], vec![(4, true)]]);
 }
@@ -215,7 +215,7 @@ fn merged_segments_around_a_gap_are_acknowledged_each() {
 /// RFC 8257, section 3.2, also for merged packets: receive offload never merges across a change of marking.
 #[test]
 fn dctcp_echoes_marks_of_merged_segments() {
-    let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp), 0);
+    let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp(Default::default())), 0);
     assert_eq!(merged(&mut receiver, 0, 4, false), [(4, false)]);
     assert_eq!(merged(&mut receiver, 4, 3, true), [(7, true)]);
     assert_eq!(merged(&mut receiver, 7, 1, true), []);

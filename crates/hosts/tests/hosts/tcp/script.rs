@@ -51,7 +51,7 @@ pub fn config() -> TcpSettings {
         mss: Bytes(MSS),
         rto_min: Duration::from_ms(1),
         rto_formula: RtoFormula::Rfc6298,
-        ..TcpSettings::with(Congestion::Newreno)
+        ..TcpSettings::with(Congestion::Newreno(Default::default()))
     }
 }
 

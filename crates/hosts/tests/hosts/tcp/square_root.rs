@@ -42,7 +42,11 @@ fn mean_window(config: &TcpSettings, loss: f64, losses: u64) -> (f64, f64) {
 #[test]
 fn the_mean_window_of_new_reno_follows_the_square_root_law() {
     for sack in [true, false] {
-        let config = TcpSettings { sack, rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Newreno) };
+        let config = TcpSettings {
+            sack,
+            rto_min: Duration::from_ms(10),
+            ..TcpSettings::with(Congestion::Newreno(Default::default()))
+        };
         for (loss, losses) in [(1e-4, 1_000), (3e-4, 2_000), (1e-3, 4_000), (3e-3, 4_000), (1e-2, 4_000)] {
             let (window, rate) = mean_window(&config, loss, losses);
             let law = (1.5 / loss).sqrt();

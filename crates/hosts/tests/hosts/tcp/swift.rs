@@ -7,7 +7,7 @@ use hitless_hosts::transport::tcp::{Congestion, SwiftSettings, TcpReceiver, TcpS
 use hitless_hosts::transport::{Receiver, Sender};
 
 fn with(swift: SwiftSettings) -> TcpSettings {
-    TcpSettings { congestion: Congestion::Swift, swift: Some(swift), ..config() }
+    TcpSettings { congestion: Congestion::Swift(swift), ..config() }
 }
 
 #[test]
@@ -125,8 +125,7 @@ const ONE_WAY: Duration = Duration::from_us(5);
 /// Runs `flows` flows on a link of 10 Gb/s with a delay of 11.2 us without queue; returns (share of the link, mean
 /// delay, minimum and maximum per flow).
 fn shared(flows: usize, swift: SwiftSettings) -> (f64, Duration, f64, f64) {
-    let config =
-        TcpSettings { swift: Some(swift), rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Swift) };
+    let config = TcpSettings { rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Swift(swift)) };
     let ends = || (TcpSender::new(&config, Duration::ZERO), TcpReceiver::new(&config, Duration::ZERO));
     let mut link = Bottleneck::new((0..flows).map(|_| ends()).collect(), Discipline::Fifo, RATE, ONE_WAY, |_, _| true);
     (0..flows).for_each(|flow| link.write(flow, u64::MAX / 2));

@@ -144,7 +144,7 @@ proptest! {
     fn whatever_is_cut_is_repaired(
         segments in 1u64..80, cut in prop::collection::vec(0u64..80, 0..40), sack in any::<bool>(), dctcp in any::<bool>(),
     ) {
-        let base = if dctcp { TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp) } } else { config() };
+        let base = if dctcp { TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp(Default::default())) } } else { config() };
         let config = TcpSettings { sack, rack_tlp: sack, ..base };
         let cut: Vec<u64> = cut.into_iter().filter(|&segment| segment < segments).collect();
         let statistics = Flow::run(&config, segments, &cut, true).statistics;

@@ -7,8 +7,9 @@ use super::cubic::Cubic;
 use super::dctcp::Dctcp;
 use super::fractional::FractionalWindow;
 use super::newreno::NewReno;
+use super::settings::Congestion;
 use super::swift::Swift;
-use crate::transport::tcp::settings::{Congestion, TcpSettings};
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_core::engine::Stream;
 use hitless_core::wire::{BitRate, CongestionNotice, Duration, Time};
 
@@ -41,12 +42,12 @@ impl Algorithm {
     /// Creates the algorithm of a new connection with this window.
     pub fn new(config: &TcpSettings, window: &Window) -> Self {
         match config.congestion {
-            Congestion::Newreno => Self::NewReno(NewReno::default()),
-            Congestion::Cubic => Self::Cubic(Cubic::new(config.cubic_time)),
-            Congestion::Dctcp => Self::Dctcp(Dctcp::new(config.dctcp_gain, config.dctcp_estimate)),
-            Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(config, window))),
-            Congestion::Swift => Self::Swift(Box::new(Swift::new(config.swift.unwrap_or_default(), window))),
-            Congestion::Bolt => Self::Bolt(Box::new(Bolt::new(config.bolt.unwrap_or_default(), window))),
+            Congestion::Newreno(_) => Self::NewReno(NewReno::default()),
+            Congestion::Cubic(cubic) => Self::Cubic(Cubic::new(cubic.time)),
+            Congestion::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
+            Congestion::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, config.burst_segments, window))),
+            Congestion::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, window))),
+            Congestion::Bolt(bolt) => Self::Bolt(Box::new(Bolt::new(bolt, window))),
         }
     }
 

@@ -19,6 +19,23 @@ pub enum CubicTime {
     Linux,
 }
 
+/// Settings of CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
+#[serde(deny_unknown_fields, default)]
+pub struct CubicSettings {
+    /// Time of CUBIC's curve.
+    pub time: CubicTime,
+    /// Grow the window only while it limits the sender (RFC 7661). Otherwise every acknowledgement grows it, even
+    /// beyond the receive window (RFC 5681 as written, and INET).
+    pub window_validation: bool,
+}
+
+impl Default for CubicSettings {
+    fn default() -> Self {
+        Self { time: CubicTime::Rfc9438, window_validation: true }
+    }
+}
+
 /// C, in segments per cubic second (RFC 9438, section 5).
 const AGGRESSIVENESS: f64 = 0.4;
 /// beta_cubic: the part of the window that remains after a reduction (RFC 9438, section 4.6).

@@ -1,6 +1,6 @@
 //! DCTCP (RFC 8257): the window shrinks in proportion to the fraction of marked bytes.
 
-use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window, WindowGrowth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,33 @@ pub enum DctcpEstimate {
     /// At the first echo after the end of a window. A time without marks does not change it: as in the simulators of
     /// Vertigo and of Practical Packet Deflection.
     AtEchoes,
+}
+
+/// Settings of DCTCP.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
+#[serde(deny_unknown_fields, default)]
+pub struct DctcpSettings {
+    /// Weight of the newest window in the estimate of marking, g (RFC 8257, section 3.3: 1/16).
+    #[schemars(range(min = 0.0001, max = 1.0))]
+    pub gain: f64,
+    /// Time of updates to the estimate of marking.
+    pub estimate: DctcpEstimate,
+    /// Growth of the window per acknowledgement.
+    pub window_growth: WindowGrowth,
+    /// Grow the window only while it limits the sender (RFC 7661). Otherwise every acknowledgement grows it, even
+    /// beyond the receive window (RFC 5681 as written, and INET).
+    pub window_validation: bool,
+}
+
+impl Default for DctcpSettings {
+    fn default() -> Self {
+        Self {
+            gain: 1.0 / 16.0,
+            estimate: DctcpEstimate::EachWindow,
+            window_growth: WindowGrowth::ByteCounting,
+            window_validation: true,
+        }
+    }
 }
 
 /// DCTCP's state.
@@ -33,7 +60,7 @@ pub(in crate::transport::tcp) struct Dctcp {
 
 impl Dctcp {
     /// Creates the state for a new connection.
-    pub fn new(gain: f64, estimate: DctcpEstimate) -> Self {
+    pub fn new(DctcpSettings { gain, estimate, .. }: DctcpSettings) -> Self {
         Self {
             avoidance: AdditiveIncrease::default(),
             acknowledged_bytes: 0,
@@ -112,7 +139,7 @@ mod tests {
 
     #[test]
     fn alpha_moves_by_a_sixteenth_of_the_difference_each_window() {
-        let mut dctcp = Dctcp { alpha: 0.0, ..Dctcp::new(1.0 / 16.0, DctcpEstimate::EachWindow) };
+        let mut dctcp = Dctcp { alpha: 0.0, ..Dctcp::new(DctcpSettings::default()) };
         acknowledge(&mut dctcp, 1_000, false);
         // (marked packets of ten, alpha)
         let table = [(0, 0.0), (10, 0.0625), (10, 0.12109), (0, 0.11353), (5, 0.13768)];
@@ -126,7 +153,7 @@ mod tests {
 
     #[test]
     fn an_estimate_at_echoes_counts_the_windows_since_the_last_one_together() {
-        let mut dctcp = Dctcp::new(1.0 / 16.0, DctcpEstimate::AtEchoes);
+        let mut dctcp = Dctcp::new(DctcpSettings { estimate: DctcpEstimate::AtEchoes, ..DctcpSettings::default() });
         acknowledge(&mut dctcp, 1_000, true);
         assert!((dctcp.alpha - 1.0).abs() < 1e-9);
         // Three windows without marks: nothing moves.
@@ -143,10 +170,10 @@ mod tests {
 
     #[test]
     fn the_window_shrinks_by_half_of_alpha() {
-        let mut window = TcpSettings::with(Congestion::Dctcp).window();
+        let mut window = TcpSettings::with(Congestion::Dctcp(DctcpSettings::default())).window();
         window.cwnd_bytes = 100_000;
         for (alpha, threshold) in [(0.0, 100_000), (0.1, 95_000), (0.5, 75_000), (1.0, 50_000)] {
-            let mut dctcp = Dctcp { alpha, ..Dctcp::new(1.0 / 16.0, DctcpEstimate::EachWindow) };
+            let mut dctcp = Dctcp { alpha, ..Dctcp::new(DctcpSettings::default()) };
             assert_eq!(dctcp.ssthresh(&window, CongestionSign::Ece), threshold, "alpha {alpha}");
             assert_eq!(dctcp.ssthresh(&window, CongestionSign::Loss), 50_000);
         }

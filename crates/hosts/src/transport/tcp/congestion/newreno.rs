@@ -1,6 +1,25 @@
 //! Slow start and congestion avoidance of RFC 5681.
 
-use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window, WindowGrowth};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of NewReno.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
+#[serde(deny_unknown_fields, default)]
+pub struct NewrenoSettings {
+    /// Growth of the window per acknowledgement.
+    pub window_growth: WindowGrowth,
+    /// Grow the window only while it limits the sender (RFC 7661). Otherwise every acknowledgement grows it, even
+    /// beyond the receive window (RFC 5681 as written, and INET).
+    pub window_validation: bool,
+}
+
+impl Default for NewrenoSettings {
+    fn default() -> Self {
+        Self { window_growth: WindowGrowth::ByteCounting, window_validation: true }
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct NewReno {
@@ -28,7 +47,7 @@ impl CongestionControl for NewReno {
 mod tests {
     use super::super::AckEvent;
     use super::*;
-    use crate::transport::tcp::{TcpSettings, WindowGrowth};
+    use crate::transport::tcp::{Congestion, TcpSettings};
     use hitless_core::wire::Bytes;
     use hitless_core::wire::{Duration, Time};
 
@@ -51,7 +70,8 @@ mod tests {
     /// RFC 5681, section 3.1, equations 2 and 3: an acknowledgement counts once, however much it acknowledges.
     #[test]
     fn by_the_acknowledgement_slow_start_adds_a_segment_and_avoidance_its_part_of_the_window() {
-        let config = TcpSettings { window_growth: WindowGrowth::PerAck, mss: Bytes(1_000), ..TcpSettings::default() };
+        let newreno = NewrenoSettings { window_growth: WindowGrowth::PerAck, ..NewrenoSettings::default() };
+        let config = TcpSettings { mss: Bytes(1_000), ..TcpSettings::with(Congestion::Newreno(newreno)) };
         let mut window = config.window();
         let mut reno = NewReno::default();
         window.ssthresh_bytes = 11_500;

@@ -35,7 +35,7 @@ impl CongestionController {
         Self {
             window,
             cwnd_limited_until: 0,
-            window_validation: config.window_validation,
+            window_validation: config.congestion.window_rules().1,
             time_to_live: Packet::INITIAL_TTL,
             pacing: config.pacing,
             delivery_rate: algorithm.models_the_path().then(Box::default),
@@ -143,7 +143,7 @@ impl CongestionController {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::settings::Congestion;
+    use crate::transport::tcp::Congestion;
 
     fn controller(congestion: Congestion, cwnd_bytes: u64, ssthresh_bytes: u64) -> CongestionController {
         let mut controller = CongestionController::new(&TcpSettings { congestion, ..TcpSettings::default() });
@@ -155,10 +155,10 @@ mod tests {
     fn a_loss_after_an_echo_lowers_the_threshold_only_of_dctcp_and_never_raises_it() {
         // Half of the window is 500,000 bytes.
         for (congestion, ssthresh_bytes, expected) in [
-            (Congestion::Dctcp, 900_000, 500_000),
-            (Congestion::Dctcp, 400_000, 400_000),
-            (Congestion::Newreno, 900_000, 900_000),
-            (Congestion::Newreno, 400_000, 400_000),
+            (Congestion::Dctcp(Default::default()), 900_000, 500_000),
+            (Congestion::Dctcp(Default::default()), 400_000, 400_000),
+            (Congestion::Newreno(Default::default()), 900_000, 900_000),
+            (Congestion::Newreno(Default::default()), 400_000, 400_000),
         ] {
             let mut controller = controller(congestion, 1_000_000, ssthresh_bytes);
             controller.reduce_after_ece(CongestionSign::Loss);
@@ -173,7 +173,7 @@ mod tests {
             ((90_000, 10_000), (80_000, 60_000), (90_000, 60_000)),
             ((20_000, 70_000), (80_000, 60_000), (80_000, 70_000)),
         ] {
-            let mut controller = controller(Congestion::Newreno, now.0, now.1);
+            let mut controller = controller(Congestion::Newreno(Default::default()), now.0, now.1);
             controller.restore(before.0, before.1);
             let Window { cwnd_bytes, ssthresh_bytes, .. } = controller.window;
             assert_eq!((cwnd_bytes, ssthresh_bytes), expected, "{now:?}, and {before:?} before");

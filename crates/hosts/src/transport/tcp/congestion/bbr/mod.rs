@@ -23,4 +23,4 @@ mod window;
 mod tests;
 
 pub(super) use state::Bbr;
-pub use state::PathModel;
+pub use state::{BbrSettings, PathModel};

@@ -4,9 +4,30 @@ use super::aggregation::AckAggregation;
 use super::bandwidth::Bandwidth;
 use crate::transport::tcp::congestion::api::{CongestionState, Window};
 use crate::transport::tcp::pacing::quantum_segments;
-use crate::transport::tcp::settings::TcpSettings;
 use hitless_core::engine::{RandomStreams, Stream};
+use hitless_core::settings::quantity::Text;
 use hitless_core::wire::{BitRate, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of BBR.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
+#[serde(deny_unknown_fields, default)]
+pub struct BbrSettings {
+    /// Lifetime of the minimum round-trip time, and so the interval at which BBR drains the flight to measure it
+    /// (draft, section 4.1.2.1: RTpropFilterLen).
+    #[serde(with = "Text::<Duration>")]
+    pub rtprop_window: Duration,
+    /// Time for which BBR then keeps the flight at four segments (draft, section 4.3.5: ProbeRTTDuration).
+    #[serde(with = "Text::<Duration>")]
+    pub probe_rtt_duration: Duration,
+}
+
+impl Default for BbrSettings {
+    fn default() -> Self {
+        Self { rtprop_window: Duration::from_seconds(10), probe_rtt_duration: Duration::from_ms(200) }
+    }
+}
 
 /// Round-trip time assumed before the first sample (Linux: 1 ms).
 const NOMINAL_RTT: Duration = Duration::from_ms(1);
@@ -90,11 +111,11 @@ pub(in crate::transport::tcp) struct Bbr {
 
 impl Bbr {
     /// Creates the state for a new connection.
-    pub fn new(config: &TcpSettings, window: &Window) -> Self {
+    pub fn new(bbr: BbrSettings, most_segments_per_burst: Option<u32>, window: &Window) -> Self {
         let rate = STARTUP_GAIN * window.cwnd_bytes as f64 / NOMINAL_RTT.as_seconds();
         Self {
-            rtprop_window: config.bbr_rtprop_window,
-            probe_rtt_duration: config.bbr_probe_rtt_duration,
+            rtprop_window: bbr.rtprop_window,
+            probe_rtt_duration: bbr.probe_rtt_duration,
             mode: Mode::Startup,
             bandwidth: Bandwidth::default(),
             rtprop: Duration::MAX,
@@ -110,7 +131,7 @@ impl Bbr {
             pacing_rate: bit_rate(rate),
             has_seen_rtt: false,
             mss_bytes: window.mss_bytes,
-            most_segments_per_burst: config.burst_segments,
+            most_segments_per_burst,
             stream: RandomStreams::new(0).stream("congestion control"),
         }
     }

@@ -25,9 +25,9 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let config = TcpSettings { mss: Bytes(SEGMENT), ..TcpSettings::with(Congestion::Bbr) };
+        let config = TcpSettings { mss: Bytes(SEGMENT), ..TcpSettings::with(Congestion::Bbr(Default::default())) };
         let window = config.window();
-        Self { bbr: Bbr::new(&config, &window), window, now_us: 0, delivered_bytes: 0 }
+        Self { bbr: Bbr::new(BbrSettings::default(), None, &window), window, now_us: 0, delivered_bytes: 0 }
     }
 
     /// Creates the acknowledgement of a round trip: one segment, a sample of `rate`, and `flight` segments in flight.

@@ -30,8 +30,7 @@ pub enum BoltReaction {
     InverseShare,
 }
 
-/// Settings of Bolt's senders (section 3, algorithm 3). Values missing in the paper default to those of the simulator
-/// that its authors published. Notifications from switches count as congestion echoes.
+/// Settings of Bolt's senders.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct BoltTransportSettings {

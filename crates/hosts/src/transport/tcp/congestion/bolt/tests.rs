@@ -10,7 +10,7 @@ const MSS: u64 = 1_000;
 const RATE: BitRate = BitRate::from_gbps(8);
 
 fn tcp() -> TcpSettings {
-    TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Bolt) }
+    TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Bolt(Default::default())) }
 }
 
 fn at(time_ns: u64) -> Time {

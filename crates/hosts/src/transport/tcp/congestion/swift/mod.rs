@@ -26,9 +26,7 @@ use hitless_core::wire::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Settings of Swift, named as in its paper (section 3.5 and algorithm 1). The paper gives few values. Defaults are
-/// those of the simulator that its authors published with Bolt, or else those of htsim. Hops are counted by the time to
-/// live of arriving packets; the delay is the whole round-trip time, including both hosts' stacks.
+/// Settings of Swift.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwiftSettings {

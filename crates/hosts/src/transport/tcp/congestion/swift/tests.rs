@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const MSS: u64 = 1_000;
 
 fn tcp() -> TcpSettings {
-    TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Swift) }
+    TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Swift(Default::default())) }
 }
 
 /// The parameters in the simulations of Practical Packet Deflection.
