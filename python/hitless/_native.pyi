@@ -330,6 +330,17 @@ class FleetTopology:
     def links(self) -> int:
         """The number of links."""
 
+class FleetProtection:
+    """The effect of LinkGuardian on a link: in a mode, or from the text of a file."""
+
+    def __init__(self, text: str, file_name: str | None = None) -> None: ...
+    @staticmethod
+    def is_mode(text: str) -> bool:
+        """Does the text name a mode, rather than a file?"""
+
+    def at(self, gbps: float, loss_rate: float) -> tuple[float, float]:
+        """Return the effective loss rate of a link, and its remaining speed in Gb/s."""
+
 class FleetTrace:
     """Failures of the links of a topology."""
 
@@ -373,9 +384,10 @@ class FleetYear:
         trace: FleetTrace,
         policy: str,
         capacity: float,
-        deployment: float = 1.0,
-        seed: int = 1,
-        repairs: tuple[str, str] | None = None,
+        deployment: float,
+        protection: FleetProtection,
+        seed: int,
+        repairs: tuple[str, str] | None,
     ) -> None: ...
     def run(self) -> None:
         """Run to the end, without holding the GIL."""

@@ -10,9 +10,13 @@ import time
 import polars as pl
 import pytest
 
+from hitless import _native
 from hitless.fleet.tables import SCHEMA
+from hitless.simulation import Simulation
 from hitless_papers.campaign import Campaign
 from hitless_papers.linkguardian import fleet as exhibits
+from hitless_papers.linkguardian import testbed
+from hitless_papers.linkguardian.basis import speed_percent
 from hitless_papers.registry import select
 from warm import PROGRAM, hitless
 
@@ -150,6 +154,11 @@ def good_trace(tmp_path_factory):
         (["--trace", "good.json", "--hours", "9000"], "--hours is for drawing"),
         (["--trace", "good.json", "--mttf-hours", "5", "--weibull-shape", "1"], "--mttf-hours, --weibull-shape"),
         (["-p", "corropt", "--deployment", "0.5"], "no LinkGuardian in corropt"),
+        (["-p", "corropt", "--protection", "non-blocking"], "no LinkGuardian in corropt"),
+        (["--protection", "fast"], "there is no protection 'fast', and no such file"),
+        (["--protection", "bad.csv"], "bad.csv:3"),
+        (["-t", SMALL, "--protection", "short.csv"], "the table ends at 1e-5"),
+        (["-t", "leaf-spine:leaves=4,spines=4,gbps=1600"], "unknown on a link of 1600 Gb/s"),
         (["--trace", "good.json", "--repairs", "more.tsv"], "more.tsv:"),
     ],
 )
@@ -163,6 +172,9 @@ def test_bad_input_is_refused_with_its_place(tmp_path, good_trace, arguments, wa
         repairs = (tmp_path / "year" / "repairs.tsv").read_text()
         (tmp_path / "more.tsv").write_text(f"{repairs}{len(repairs.splitlines()) - 1}\t99999999\t0\t1\n")
     (tmp_path / "bad.json").write_text('{\n"name": "t",\n"topo_type": "x"}')
+    header = "gbps,loss_rate,effective_loss_rate,speed_percent\n100,1e-5,1e-10,99\n"
+    (tmp_path / "bad.csv").write_text(f"{header}100,1e-4,0,99\n")
+    (tmp_path / "short.csv").write_text(header)
     (tmp_path / "bad.tsv").write_text("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\t2\n")
     done = hitless("fleet", "run", *arguments, cwd=tmp_path, code=2)
     assert wanted in done.stderr
@@ -176,6 +188,7 @@ def test_bad_input_is_refused_with_its_place(tmp_path, good_trace, arguments, wa
         (["-t", "x" * 300], "no such file"),
         (["--capacity", "0.5", "--capacity", "0.75", "--capacity", "0.50"], "a capacity is given twice"),
         (["-p", "none", "-p", "corropt", "--deployment", "0.5"], "no LinkGuardian in none, corropt"),
+        (["-t", "leaf-spine:leaves=4,spines=4,gbps=1600"], "unknown on a link of 1600 Gb/s"),
     ],
 )
 def test_a_comparison_refuses_bad_input_before_it_makes_its_folder(tmp_path, arguments, wanted):
@@ -210,6 +223,18 @@ def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):
     assert pl.read_parquet(tmp_path / "out" / "years.parquet").height > 0
 
 
+def test_protection_changes_the_speed_of_links_only_by_mode_and_both_by_table(tmp_path):
+    (tmp_path / "table.csv").write_text("gbps,loss_rate,effective_loss_rate,speed_percent\n400,0.01,1e-11,50\n")
+    facts = {}
+    for protection in ("blocking", "non-blocking", str(tmp_path / "table.csv")):
+        arguments = ["-t", f"{SMALL},gbps=400", "-p", "lg", "--protection", protection]
+        facts[protection] = run_year(tmp_path / "year", *arguments)
+    blocking, free, table = facts.values()
+    penalty, capacity = "mean_effective_penalty", "min_pod_capacity_gbps"
+    assert blocking[penalty] == free[penalty] > table[penalty]
+    assert free[capacity] > blocking[capacity] > table[capacity]
+
+
 def test_the_exhibits_of_the_fleet_have_all_their_rows(monkeypatch):
     small = functools.partial(exhibits.Comparison, topology=SMALL)
     monkeypatch.setattr(exhibits, "Comparison", small)
@@ -240,3 +265,19 @@ def test_the_columns_are_those_of_the_published_simulator():
         "curr_corrupting_links",
         "max_lg_ports_per_pipe",
     ]
+
+
+@pytest.mark.parametrize(("rate_gbps", "loss"), [(25, 1e-3), (50, 1e-3), (50, 1e-2), (400, 1e-3), (400, 1e-2)])
+def test_the_arithmetic_of_a_protected_link_is_no_faster_than_a_run(rate_gbps, loss):
+    shares = {}
+    for mode in ("blocking", "non-blocking"):
+        scenario = testbed.line_rate(rate_gbps, 60_000, name="saturated", loss=loss)
+        scenario["switch"]["recirculation_rate"] = f"{max(100, rate_gbps)} Gbps"
+        guardian = {"kind": "linkguardian", "link": testbed.LINK, "mode": mode, "deduplicate": True}
+        scenario["mechanism"] = [guardian]
+        run = Simulation(scenario, file_name="saturated").run()
+        shares[mode] = speed_percent(run, rate_gbps)
+        _, gbps = _native.FleetProtection(mode).at(rate_gbps, loss)
+        # The start of a short run and the number of its losses make half a percent.
+        assert shares[mode] - 5 < 100 * gbps / rate_gbps <= shares[mode] + 0.6, (mode, shares)
+    assert shares["blocking"] <= shares["non-blocking"] + 0.1

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hitless_core::engine::Progress;
-use hitless_fleet::{Plan, Policy, Share, topology, trace};
+use hitless_fleet::{Effects, Plan, Policy, Share, topology, trace};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,8 +17,8 @@ fn main() {
     let prepared = began.elapsed();
     let policy = Policy::named(policy).expect("a policy");
     let capacity = Share::new(capacity.parse().expect("a number")).expect("a share");
-    let plan =
-        Plan { topology: &topology, trace: &trace, policy, capacity, deployment: Share::ALL, seed, replay: None };
+    let (deployment, effects) = (Share::ALL, &Effects::AT_100G);
+    let plan = Plan { topology: &topology, trace: &trace, policy, capacity, deployment, effects, seed, replay: None };
     let outcome = plan.run(&Progress::default()).expect("a year");
     let (mut area, mut span) = (0.0, 0.0);
     let (times, states) = (&outcome.series.times_s, &outcome.series.states);

@@ -36,6 +36,7 @@ pub use loss::{LossRate, LossSum};
 pub use network::Network;
 pub use policy::Policy;
 pub use problem::Problem;
+pub use protection::Effects;
 pub use share::Share;
 pub use topology::{LinkId, SwitchId, Topology};
 pub use trace::Trace;

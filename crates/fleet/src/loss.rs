@@ -15,12 +15,6 @@ impl LossRate {
         (rate > 0.0 && rate <= 1.0).then_some(Self(rate))
     }
 
-    /// For constants of this crate.
-    pub(crate) const fn constant(rate: f64) -> Self {
-        assert!(rate > 0.0 && rate <= 1.0);
-        Self(rate)
-    }
-
     pub const fn as_f64(self) -> f64 {
         self.0
     }

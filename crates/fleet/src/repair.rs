@@ -8,7 +8,7 @@ use crate::topology::LinkId;
 use crate::trace::LATEST_S;
 
 const DAY_S: u64 = 24 * 3_600;
-/// Durations of a repair that succeeds at once (80 %), and of one that must be repeated (CorrOpt, section 7.1).
+/// Durations of a repair that succeeds at once (80 %), and of a repeated repair (CorrOpt, section 7.1).
 const SHORT_S: u64 = 2 * DAY_S;
 const LONG_S: u64 = 4 * DAY_S;
 const SHORT_OF_TEN: usize = 8;

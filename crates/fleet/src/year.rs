@@ -7,6 +7,7 @@ use hitless_core::engine::Progress;
 
 use crate::network::Network;
 use crate::policy::{Deployment, Policy};
+use crate::protection::{Effects, Protection};
 use crate::repair::{Delays, Repair};
 use crate::series::{MARGIN_S, Series};
 use crate::slots::Slots;
@@ -23,6 +24,8 @@ pub struct Plan<'a> {
     pub capacity: Share,
     /// The share of pods with LinkGuardian.
     pub deployment: Share,
+    /// The effect of LinkGuardian.
+    pub effects: &'a Effects,
     /// Seed of the repairs and the choice of pods.
     pub seed: u64,
     /// Repairs to replay, with the name of their file.
@@ -59,10 +62,26 @@ struct Year<'a> {
 }
 
 impl Plan<'_> {
-    /// Runs to the end of the last repair. If `progress` is cancelled, it ends early with partial results. An error if
-    /// a file of repairs belongs to another run.
-    pub fn run(&self, progress: &Progress) -> Result<Outcome, Problem> {
+    /// Refuses a trace of another topology, and links on which the effect of LinkGuardian is unknown.
+    pub fn check(&self) -> Result<(), Problem> {
         self.trace.check_for(self.topology, &self.trace.name)?;
+        let deployment = Deployment::new(self.topology, self.deployment, self.seed);
+        self.trace
+            .failures
+            .iter()
+            .try_for_each(|failure| self.protection(&deployment, failure.link, failure.loss).map(|_| ()))
+    }
+
+    /// Returns the effect of LinkGuardian on a corrupting link, if it runs there.
+    fn protection(&self, deployment: &Deployment, link: LinkId, loss: LossRate) -> Result<Option<Protection>, Problem> {
+        let runs = self.policy.protects() && deployment.covers(self.topology, link);
+        runs.then(|| self.effects.on(self.topology.link(link).rate, loss)).transpose()
+    }
+
+    /// Runs to the end of the last repair. If `progress` is cancelled, it ends early with partial results. An error if
+    /// a file of repairs belongs to another run, or [`Self::check`] refuses the plan.
+    pub fn run(&self, progress: &Progress) -> Result<Outcome, Problem> {
+        self.check()?;
         let mut year = Year::new(self);
         year.begin();
         let mut handled = 0u64;
@@ -125,8 +144,8 @@ impl<'a> Year<'a> {
                 Vec::new()
             }
             Event::Failure(link, loss) => {
-                let protect = policy.protects() && self.deployment.covers(self.plan.topology, link);
-                self.network.corrupt(link, loss, protect);
+                let protection = self.plan.protection(&self.deployment, link, loss)?;
+                self.network.corrupt(link, loss, protection);
                 policy.after_failure(&mut self.network, link, time_s)
             }
             Event::Return(link) => {

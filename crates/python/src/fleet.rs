@@ -3,11 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hitless_core::engine::Progress;
+use hitless_fleet::protection::{Effects, Table};
 use hitless_fleet::repair::{self, Repair};
 use hitless_fleet::series::Metrics;
 use hitless_fleet::trace::{self, Hazard};
 use hitless_fleet::year::Outcome;
-use hitless_fleet::{Plan, Policy, Problem, Share, topology};
+use hitless_fleet::{LossRate, Plan, Policy, Problem, Share, topology};
+use hitless_mechanisms::linkguardian::{Mode, saturated_speed};
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -50,6 +52,47 @@ impl FleetTopology {
     #[getter]
     fn links(&self) -> usize {
         self.inner.links.len()
+    }
+}
+
+/// The effect of LinkGuardian on a link: in a mode, or from the text of a file.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct FleetProtection {
+    inner: Arc<Effects>,
+}
+
+#[pymethods]
+impl FleetProtection {
+    #[new]
+    #[pyo3(signature = (text, file_name=None))]
+    fn new(text: &str, file_name: Option<&str>) -> PyResult<Self> {
+        let inner = match (text, file_name) {
+            (text, Some(name)) => Effects::Measured(Table::from_text(text, name).map_err(refuse)?),
+            ("blocking", None) => Effects::Published {
+                in_order: true,
+                other_rates: |rate, loss| saturated_speed(rate, Mode::Blocking, loss),
+            },
+            ("non-blocking", None) => Effects::Published {
+                in_order: false,
+                other_rates: |rate, loss| saturated_speed(rate, Mode::NonBlocking, loss),
+            },
+            _ => return Err(refuse(Problem::new(format!("there is no protection {text:?}"), "--protection"))),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Returns whether the text names a mode, rather than a file.
+    #[staticmethod]
+    fn is_mode(text: &str) -> bool {
+        matches!(text, "blocking" | "non-blocking")
+    }
+
+    /// Returns the effective loss rate of a link, and its remaining speed in Gb/s.
+    fn at(&self, gbps: f64, loss_rate: f64) -> PyResult<(f64, f64)> {
+        let unknown = || refuse(Problem::new(format!("no link has {gbps} Gb/s and a loss rate of {loss_rate}"), ""));
+        let (rate, loss) = topology::rate_of(gbps).zip(LossRate::new(loss_rate)).ok_or_else(unknown)?;
+        let found = self.inner.on(rate, loss).map_err(refuse)?;
+        Ok((found.effective.as_f64(), found.speed_bps as f64 / 1e9))
     }
 }
 
@@ -143,6 +186,7 @@ pub struct FleetYear {
     policy: Policy,
     capacity: Share,
     deployment: Share,
+    effects: Arc<Effects>,
     seed: u64,
     replay: Option<(Vec<Repair>, String)>,
     progress: Progress,
@@ -153,12 +197,12 @@ pub struct FleetYear {
 impl FleetYear {
     /// Makes a year; `repairs` is the text of a file of repairs and its name.
     #[new]
-    #[pyo3(signature = (trace, policy, capacity, deployment=1.0, seed=1, repairs=None))]
     fn new(
         trace: &FleetTrace,
         policy: &str,
         capacity: f64,
         deployment: f64,
+        protection: &FleetProtection,
         seed: u64,
         repairs: Option<(String, String)>,
     ) -> PyResult<Self> {
@@ -166,17 +210,20 @@ impl FleetYear {
             Some((text, name)) => Some((repair::from_text(&text, &name).map_err(refuse)?, name)),
             None => None,
         };
-        Ok(Self {
+        let made = Self {
             topology: Arc::clone(&trace.topology),
             trace: Arc::clone(&trace.inner),
             policy: Policy::named(policy).map_err(refuse)?,
             capacity: share(capacity, "--capacity")?,
             deployment: share(deployment, "--deployment")?,
+            effects: Arc::clone(&protection.inner),
             seed,
             replay,
             progress: Progress::default(),
             outcome: Mutex::new(None),
-        })
+        };
+        made.plan().check().map_err(refuse)?;
+        Ok(made)
     }
 
     /// Runs to the end while other Python threads run; raises `Cancelled` if it was cancelled.
@@ -230,6 +277,7 @@ impl FleetYear {
             policy: self.policy,
             capacity: self.capacity,
             deployment: self.deployment,
+            effects: &self.effects,
             seed: self.seed,
             replay: self.replay.as_ref().map(|(repairs, name)| (&repairs[..], name.as_str())),
         }

@@ -189,6 +189,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_class::<checkpoints::Checkpoints>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<fleet::FleetTopology>()?;
+    module.add_class::<fleet::FleetProtection>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
     mechanism::add_to(module)?;

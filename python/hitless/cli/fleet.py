@@ -18,7 +18,7 @@ from hitless.errors import BadInput, HitlessError
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.tables import write_published
-from hitless.fleet.year import Finished, Hazard, Trace, Year, policies, protects, read_text, topology_of
+from hitless.fleet.year import BLOCKING, Finished, Hazard, Trace, Year, policies, protects, read_text, topology_of
 from hitless.numbers import format_number
 from hitless.results import ResultsFolder
 from hitless.runs.point import Point
@@ -76,17 +76,18 @@ def run_year(
     capacity: float,
     *,
     deployment: float,
+    protection: str,
     repairs: Path | None,
     out: Path | None,
     json: bool,
 ) -> int:
     """Run one year and keep its series; return the exit code."""
     _check_policies([policy])
-    _check_deployment(deployment, [policy])
+    _check_protection(deployment, protection, [policy])
     replayed = (read_text(repairs), str(repairs)) if repairs else None
     trace = source.load()
     window = trace.window
-    year = Year(trace, policy, capacity, deployment, source.seed, replayed)
+    year = Year(trace, policy, capacity, deployment, source.seed, replayed, protection)
     with ResultsFolder(f"fleet-{policy}", out) as folder:
         finished = _run_watched(year, f"{policy}, {capacity:.0%}")
         if finished is None:
@@ -96,6 +97,7 @@ def run_year(
             "policy": policy,
             "capacity": capacity,
             "deployment": deployment,
+            "protection": protection,
             "seed": source.seed,
             "trace": str(source.trace or trace.native.name),
             **_facts(finished, window),
@@ -185,9 +187,9 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
     """Run policies over many seeded years on all cores; return the exit code."""
     _check_policies(comparison.policies)
     _check_capacities(comparison.capacities)
-    _check_deployment(comparison.deployment, comparison.policies)
+    _check_protection(comparison.deployment, comparison.protection, comparison.policies)
     # Most errors appear in the first year, so the folder is made after it.
-    comparison.trace(years.seed)
+    comparison.check(years.seed)
     with ResultsFolder("fleet-compare", out) as folder:
         points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
         tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
@@ -327,10 +329,8 @@ def _ratio(row: Mapping[str, Any]) -> str:
 
 
 def _check_policies(names: Sequence[str]) -> None:
-    unknown = [name for name in names if name not in policies()]
-    if unknown:
-        hint = f"it is {', '.join(policies())}"
-        raise BadInput(f"there is no policy {unknown[0]!r}", where="--policy", hint=hint)
+    for name in names:
+        protects(name)  # raises for an unknown policy
     if len(set(names)) != len(names):
         raise BadInput(
             "a policy is given twice", where="--policy", hint="give each once; others are compared with the first"
@@ -343,11 +343,18 @@ def _check_capacities(capacities: Sequence[float]) -> None:
         raise BadInput("a capacity is given twice", where=f"--capacity {told}", hint="each once")
 
 
-def _check_deployment(deployment: float, names: Sequence[str]) -> None:
-    if deployment < 1 and not any(protects(name) for name in names):
-        what = f"a deployment of {deployment:g} has no effect: there is no LinkGuardian in {', '.join(names)}"
-        having = ", ".join(name for name in policies() if protects(name))
-        raise BadInput(what, where="--deployment", hint=f"omit it, or choose a policy from {having}")
+def _check_protection(deployment: float, protection: str, names: Sequence[str]) -> None:
+    """Refuse settings of LinkGuardian if no policy has it."""
+    if any(protects(name) for name in names):
+        return
+    for is_default, option, value in (
+        (deployment == 1, "deployment", f"{deployment:g}"),
+        (protection == BLOCKING, "protection", protection),
+    ):
+        if not is_default:
+            what = f"a {option} of {value} has no effect: there is no LinkGuardian in {', '.join(names)}"
+            having = ", ".join(name for name in policies() if protects(name))
+            raise BadInput(what, where=f"--{option}", hint=f"omit it, or choose a policy from {having}")
 
 
 def _write(path: Path, text: str) -> None:

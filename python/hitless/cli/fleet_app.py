@@ -26,6 +26,9 @@ Capacity = Annotated[
 Deployment = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Share of pods with LinkGuardian; below 1 only on ToR switches' links.")
 ]
+Protection = Annotated[
+    str, typer.Option(help="LinkGuardian's mode, blocking or non-blocking, or a CSV file of its effect.")
+]
 Mttf = Annotated[
     float | None,
     typer.Option("--mttf-hours", help="Mean time between the failures of a link.", show_default="10000"),
@@ -57,6 +60,7 @@ def run(
         typer.Option(help="Repairs to replay, in the format of a run's repairs.tsv.", show_default="drawn by --seed"),
     ] = None,
     deployment: Deployment = 1.0,
+    protection: Protection = "blocking",
     mttf_hours: Mttf = None,
     weibull_shape: Shape = None,
     hours: Hours = None,
@@ -85,7 +89,9 @@ def run(
 
     hazard = _given(mttf_hours=mttf_hours, weibull_shape=weibull_shape, hours=hours)
     source = command.Source(topology, trace, seed, hazard)
-    code = command.run_year(source, policy, capacity, deployment=deployment, repairs=repairs, out=out, json=json)
+    code = command.run_year(
+        source, policy, capacity, deployment=deployment, protection=protection, repairs=repairs, out=out, json=json
+    )
     raise typer.Exit(code)
 
 
@@ -122,6 +128,7 @@ def compare(
     topology: Annotated[str, typer.Option("--topology", "-t", help=_TOPOLOGY_HELP)] = "fabric",
     years: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of seeded years.")] = 20,
     deployment: Deployment = 1.0,
+    protection: Protection = "blocking",
     mttf_hours: Mttf = None,
     weibull_shape: Shape = None,
     hours: Hours = None,
@@ -150,6 +157,7 @@ def compare(
         topology,
         Hazard(**_given(mttf_hours=mttf_hours, weibull_shape=weibull_shape, hours=hours)),
         deployment,
+        protection,
     )
     batch = command.Years(years, seed, jobs)
     raise typer.Exit(command.compare(comparison, batch, out=out, json=json))

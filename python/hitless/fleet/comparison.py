@@ -15,7 +15,7 @@ import tomli_w
 
 from hitless.errors import BadInput
 from hitless.fleet import statistics
-from hitless.fleet.year import Finished, Hazard, Trace, Year, read_text, topology_of
+from hitless.fleet.year import BLOCKING, Finished, Hazard, Trace, Year, read_text, topology_of
 from hitless.simulation import Run, RunCancelled, Summary
 
 BASELINE, PROTECTED = "corropt", "lg+corropt"
@@ -31,6 +31,8 @@ class Comparison:
     topology: str = "fabric"
     hazard: Hazard = field(default_factory=Hazard)
     deployment: float = 1.0
+    protection: str = BLOCKING
+    """Mode of LinkGuardian, or the name of a file with its effect."""
     window: statistics.Window | None = None
     """Window for means and gains, in seconds; the default is `Trace.window` of each year."""
 
@@ -44,6 +46,16 @@ class Comparison:
             raise BadInput(what, where=made.place, hint=hint)
         return made
 
+    def year(self, trace: Trace, policy: str, capacity: float, seed: int) -> Year:
+        """Return one year of the comparison, about to run."""
+        return Year(trace, policy, capacity, self.deployment, seed, protection=self.protection)
+
+    def check(self, seed: int) -> None:
+        """Refuse settings with which the year of a seed cannot run."""
+        trace = self.trace(seed)
+        for policy in self.policies:
+            self.year(trace, policy, self.capacities[0], seed)
+
     def window_of(self, trace: Trace) -> statistics.Window:
         """Return the window for means and gains of a trace, in seconds."""
         return self.window or trace.window
@@ -54,9 +66,9 @@ class Comparison:
 
     def identity(self, file_name: str) -> str:
         """Return everything that the results depend on but seed and native module: settings, and averaging code."""
-        shape = "" if not Path(self.topology).is_file() else read_text(Path(self.topology))
+        files = [read_text(path) for path in (Path(self.topology), Path(self.protection)) if path.is_file()]
         sources = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
-        return "\n".join((self.describe(0), shape, sources))
+        return "\n".join((self.describe(0), *files, sources))
 
     def describe(self, seed: int) -> str:
         """Describe it in TOML, for the results folder."""
@@ -107,7 +119,7 @@ class ComparisonJob:
         return Run(self._comparison.describe(self._seed), Summary(values), tables, time.monotonic() - began)
 
     def _run_year(self, trace: Trace, policy: str, capacity: float) -> Finished:
-        self._year = Year(trace, policy, capacity, self._comparison.deployment, self._seed)
+        self._year = self._comparison.year(trace, policy, capacity, self._seed)
         # A cancel before this line has not seen a year to stop.
         if self._cancelled:
             raise RunCancelled

@@ -18,6 +18,8 @@ from hitless.simulation import RunCancelled
 from hitless.whole_file import text_of
 
 _YEAR_S = 365 * 86_400
+BLOCKING = "blocking"
+"""The default of protection: LinkGuardian keeps packets in order."""
 
 
 @contextmanager
@@ -59,16 +61,29 @@ def _exists(path: Path) -> bool:
         return False
 
 
+def _contents(text: str, what: str, known: str) -> tuple[str, str]:
+    """Return the text and the name of the file ``text``."""
+    if not _exists(Path(text)):
+        hint = f"{known}, or the name of a file"
+        raise BadInput(f"there is no {what} {text!r}, and no such file", where=f"--{what}", hint=hint)
+    return read_text(Path(text)), text
+
+
 def topology_of(text: str) -> "_native.FleetTopology":
     """Return switches in tiers: from a shape such as ``fabric:pods=20``, or from the file of this name."""
-    file_name = None
-    if not _native.FleetTopology.is_spec(text):
-        if not _exists(Path(text)):
-            hint = "fabric, fat-tree:ports=48, leaf-spine:leaves=64,spines=16, or the name of a file"
-            raise BadInput(f"there is no topology {text!r}, and no such file", where="--topology", hint=hint)
-        text, file_name = read_text(Path(text)), text
+    is_spec = _native.FleetTopology.is_spec(text)
+    shapes = "fabric, fat-tree:ports=48, leaf-spine:leaves=64,spines=16"
+    source = (text, None) if is_spec else _contents(text, "topology", shapes)
     with _errors():
-        return _native.FleetTopology(text, file_name)
+        return _native.FleetTopology(*source)
+
+
+def protection_of(text: str) -> "_native.FleetProtection":
+    """Return the effect of LinkGuardian: in mode ``blocking`` or ``non-blocking``, or from the file of this name."""
+    is_mode = _native.FleetProtection.is_mode(text)
+    source = (text, None) if is_mode else _contents(text, "protection", "blocking, non-blocking")
+    with _errors():
+        return _native.FleetProtection(*source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +170,14 @@ class Year:
     """Seed for the repairs, and for the choice of pods."""
     repairs: tuple[str, str] | None = None
     """Text and name of a file of repairs to replay."""
+    protection: str = BLOCKING
+    """Mode of LinkGuardian, or the name of a file with its effect."""
     _native_year: "_native.FleetYear" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        settings = (self.policy, self.capacity, self.deployment, protection_of(self.protection), self.seed)
         with _errors():
-            self._native_year = _native.FleetYear(
-                self.trace.native, self.policy, self.capacity, self.deployment, self.seed, self.repairs
-            )
+            self._native_year = _native.FleetYear(self.trace.native, *settings, self.repairs)
 
     @property
     def progress(self) -> float:

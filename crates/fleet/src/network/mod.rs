@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::Share;
 use crate::loss::{LossRate, LossSum};
-use crate::protection::{Protection, protection};
+use crate::protection::Protection;
 use crate::series::Metrics;
 use crate::tally::Tally;
 use crate::topology::{LinkId, Topology};
@@ -99,13 +99,13 @@ impl<'t> Network<'t> {
     }
 
     /// Starts the corruption of a link that is up, or changes its rate.
-    pub fn corrupt(&mut self, link: LinkId, loss: LossRate, protect: bool) {
+    pub fn corrupt(&mut self, link: LinkId, loss: LossRate, protection: Option<Protection>) {
         assert!(self.is_up(link), "a link that is down corrupts nothing");
         self.forget(link);
-        let corruption = Corruption { loss, protection: protect.then(|| protection(loss)) };
-        let rate = self.topology.link(link).rate;
-        if let Some(protection) = corruption.protection {
-            self.capacities.change(self.topology, link, rate.as_bps(), protection.speed_bps(rate));
+        let corruption = Corruption { loss, protection };
+        if let Some(protection) = protection {
+            let bps = self.topology.link(link).rate.as_bps();
+            self.capacities.change(self.topology, link, bps, protection.speed_bps);
             self.protected.change(self.topology, link, 1);
         }
         self.loss += loss.as_sum();
@@ -148,8 +148,8 @@ impl<'t> Network<'t> {
             return false;
         };
         if let Some(protection) = corruption.protection {
-            let rate = self.topology.link(link).rate;
-            self.capacities.change(self.topology, link, protection.speed_bps(rate), rate.as_bps());
+            let bps = self.topology.link(link).rate.as_bps();
+            self.capacities.change(self.topology, link, protection.speed_bps, bps);
             self.protected.change(self.topology, link, -1);
         }
         self.loss -= corruption.loss.as_sum();

@@ -13,11 +13,9 @@
 
 use std::collections::HashMap;
 
-use hitless_core::wire::BitRate;
-
 use super::builder::Builder;
 use super::shape::Shape;
-use super::tiers::{SwitchId, Topology};
+use super::tiers::{SwitchId, Topology, rate_of};
 use crate::Problem;
 
 const SWITCH: &str = "switch NAME TIER [PIPES], as in: switch tor1 0";
@@ -76,8 +74,7 @@ impl<'a> Reader<'a> {
     }
 
     fn link(&mut self, lower: &str, upper: &str, gbps: &str) -> Result<(), Refusal> {
-        let rate = gbps.parse().ok().filter(|&gbps: &f64| gbps > 0.0);
-        let rate = rate.and_then(|gbps| BitRate::from_bps((gbps * 1e9).round() as u64));
+        let rate = gbps.parse().ok().filter(|&gbps: &f64| gbps > 0.0).and_then(rate_of);
         let rate = rate.ok_or_else(|| (format!("a speed of {gbps:?} is not a number of Gb/s above 0"), LINK))?;
         let (lower, upper) = (self.end(lower)?, self.end(upper)?);
         self.builder.link(lower, upper, rate).map_err(|what| (what, LINK))?;
@@ -97,6 +94,7 @@ fn whole(text: &str, least: usize, most: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hitless_core::wire::BitRate;
     use proptest::prelude::*;
 
     const SMALL: &str =

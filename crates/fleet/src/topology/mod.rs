@@ -11,4 +11,4 @@ pub use builder::Builder;
 pub use file::from_text;
 pub use shape::Shape;
 pub use spec::{from_spec, is_spec};
-pub use tiers::{Link, LinkId, Switch, SwitchId, Topology};
+pub use tiers::{Link, LinkId, Switch, SwitchId, Topology, rate_of};

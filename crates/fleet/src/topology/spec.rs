@@ -1,9 +1,7 @@
 //! Topologies by name: `fabric:pods=261,tors=48`.
 
-use hitless_core::wire::BitRate;
-
 use super::shape::Shape;
-use super::tiers::Topology;
+use super::tiers::{Topology, rate_of};
 use crate::Problem;
 
 const PLACE: &str = "--topology";
@@ -32,8 +30,8 @@ pub fn from_spec(text: &str) -> Result<Topology, Problem> {
     let values = read_options(options, known)?;
     let value = |option: &str| values.iter().find(|(name, _)| *name == option).map_or(0.0, |&(_, value)| value);
     let count = |option: &str| value(option) as usize;
-    let rate = BitRate::from_bps((value("gbps") * 1e9).round() as u64)
-        .ok_or_else(|| Problem::new("a link has a speed above 0", PLACE).hint(EXAMPLES))?;
+    let rate =
+        rate_of(value("gbps")).ok_or_else(|| Problem::new("a link has a speed above 0", PLACE).hint(EXAMPLES))?;
     let shape = match name {
         "fabric" => {
             Shape::Fabric { pods: count("pods"), tors: count("tors"), oversubscription: value("oversubscription") }

@@ -8,6 +8,11 @@ use hitless_core::wire::BitRate;
 
 use super::shape::Shape;
 
+/// Returns the rate of `gbps` Gb/s, rounded to bits per second; `None` below that.
+pub fn rate_of(gbps: f64) -> Option<BitRate> {
+    BitRate::from_bps((gbps * 1e9).round() as u64)
+}
+
 /// A link, numbered from 0 as in the published simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);

@@ -1,8 +1,6 @@
 //! Traces: times, links and loss rates of failures.
 
-use hitless_core::wire::BitRate;
-
-use crate::topology::{LinkId, Shape, Topology};
+use crate::topology::{LinkId, Shape, Topology, rate_of};
 use crate::{LossRate, Problem};
 
 /// Maximum time: 34,000 years leave room for repairs. Later times are refused.
@@ -40,7 +38,7 @@ impl Trace {
     /// Builds the topology for which the trace was made; `place` names the trace.
     pub fn own_topology(&self, place: &str) -> Result<Topology, Problem> {
         let refused = |what: String| Problem::new(what, format!("{place}, topo_params"));
-        let rate = BitRate::from_bps(self.link_bps())
+        let rate = rate_of(self.link_gbps)
             .ok_or_else(|| refused(format!("links of {} Gb/s carry nothing", self.link_gbps)))?;
         if let Shape::Custom { .. } = self.shape {
             return Err(Problem::new("the trace was made for a topology from a file", place)
@@ -53,10 +51,6 @@ impl Trace {
     pub fn span_s(&self) -> Option<(u64, u64)> {
         let times = || self.failures.iter().map(|failure| failure.time_s);
         times().min().zip(times().max())
-    }
-
-    fn link_bps(&self) -> u64 {
-        (self.link_gbps * 1e9).round() as u64
     }
 
     /// Refuses a trace that was made for another topology; `place` names the trace.
@@ -90,11 +84,11 @@ impl Trace {
     }
 
     fn misfit_of_speed(&self, topology: &Topology) -> Option<Misfit> {
-        let bps = topology.links[0].rate.as_bps();
-        let gbps = bps as f64 / 1e9;
+        let rate = topology.links[0].rate;
+        let gbps = rate.as_bps() as f64 / 1e9;
         let what =
             || format!("the trace was made for links of {} Gb/s, and the topology's have {gbps}", self.link_gbps);
-        (self.link_bps() != bps).then(|| (what(), HINT_OWN))
+        (rate_of(self.link_gbps) != Some(rate)).then(|| (what(), HINT_OWN))
     }
 
     fn misfit_of_numbers(&self, topology: &Topology) -> Option<Misfit> {

@@ -2,10 +2,11 @@
 
 use super::slow;
 use hitless_core::engine::Progress;
+use hitless_fleet::protection::Table;
 use hitless_fleet::repair::Repair;
 use hitless_fleet::topology::{LinkId, Topology, from_spec, from_text};
 use hitless_fleet::trace::{Failure, Hazard, Trace, generate};
-use hitless_fleet::{LossRate, Outcome, Plan, Policy, Share};
+use hitless_fleet::{Effects, LossRate, Outcome, Plan, Policy, Share};
 use proptest::prelude::*;
 
 /// Small networks of every kind, with little spare capacity so that links must wait.
@@ -60,7 +61,18 @@ fn trace_of(topology: &Topology, failures: Vec<Failure>) -> Trace {
 
 fn plan<'a>(topology: &'a Topology, trace: &'a Trace, policy: Policy, capacity: f64) -> Plan<'a> {
     let capacity = Share::new(capacity).expect("a share");
-    Plan { topology, trace, policy, capacity, deployment: Share::ALL, seed: 1, replay: None }
+    Plan { topology, trace, policy, capacity, deployment: Share::ALL, effects: &IN_ORDER, seed: 1, replay: None }
+}
+
+/// Some arithmetic for links of 40 and 400G.
+const IN_ORDER: Effects = Effects::Published { in_order: true, other_rates: |_, loss| Some(0.99 - 20.0 * loss) };
+const ANY_ORDER: Effects = Effects::Published { in_order: false, other_rates: |_, loss| Some(0.99 - 3.0 * loss) };
+
+fn effects() -> impl Strategy<Value = Effects> {
+    let rows = |gbps| format!("{gbps},1e-5,1e-10,99\n{gbps},1e-3,1e-3,95\n{gbps},1e-2,1e-9,50\n");
+    let text = format!("gbps,loss_rate,effective_loss_rate,speed_percent\n{}{}{}", rows(40), rows(100), rows(400));
+    let table = Effects::Measured(Table::from_text(&text, "table").expect("a table"));
+    prop::sample::select(vec![IN_ORDER, ANY_ORDER, table])
 }
 
 proptest! {
@@ -72,15 +84,41 @@ proptest! {
         policy in policies(),
         capacity in prop::sample::select(vec![0.0, 0.3, 0.5, 0.6, 0.75, 0.9]),
         deployment in prop::sample::select(vec![1.0, 1.0, 0.5, 0.0]),
+        effects in effects(),
         seed in 0u64..4,
     ) {
         let topology = network(number);
         let trace = trace_of(&topology, failures);
         let deployment = Share::new(deployment).unwrap();
-        let plan = Plan { deployment, seed, ..plan(&topology, &trace, policy, capacity) };
+        let plan = Plan { deployment, effects: &effects, seed, ..plan(&topology, &trace, policy, capacity) };
         let found = plan.run(&Progress::default()).unwrap();
         let expected = slow::run(&plan);
         slow::check(&found, &expected)?;
+    }
+
+    #[test]
+    fn protection_adds_no_penalty_and_keeps_more_capacity_in_any_order((number, failures) in case(), effects in effects()) {
+        let topology = network(number);
+        let trace = trace_of(&topology, failures);
+        let run = |policy, effects| {
+            let plan = Plan { effects, ..plan(&topology, &trace, policy, 0.6) };
+            plan.run(&Progress::default()).unwrap().series
+        };
+        for (bare, protected) in
+            [(Policy::DoNothing, Policy::LinkGuardian), (Policy::CorrOpt, Policy::LinkGuardianCorrOpt)]
+        {
+            let (bare, with_it) = (run(bare, &effects), run(protected, &effects));
+            prop_assert_eq!(&bare.times_s, &with_it.times_s);
+            let (slower, faster) = (run(protected, &IN_ORDER).states, run(protected, &ANY_ORDER).states);
+            for at in 0..bare.states.len() {
+                let (bare, with_it) = (bare.states[at], with_it.states[at]);
+                prop_assert_eq!(bare.total_penalty, with_it.total_penalty);
+                prop_assert!(with_it.total_effective_penalty <= bare.total_effective_penalty);
+                prop_assert_eq!(slower[at].total_effective_penalty, faster[at].total_effective_penalty);
+                prop_assert!(slower[at].min_per_pod_capacity <= faster[at].min_per_pod_capacity);
+                prop_assert!(slower[at].avg_per_pod_capacity <= faster[at].avg_per_pod_capacity);
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use hitless_fleet::repair::Repair;
 use hitless_fleet::series::Metrics;
 use hitless_fleet::topology::{LinkId, SwitchId, Topology};
 use hitless_fleet::year::Outcome;
-use hitless_fleet::{Plan, Policy};
+use hitless_fleet::{LossRate, Plan, Policy};
 use proptest::prelude::*;
 
 const DAY_S: u64 = 86_400;
@@ -27,15 +27,6 @@ struct State<'a> {
     /// Corrupting links: actual and effective loss, Gb/s, and whether LinkGuardian runs.
     corrupting: BTreeMap<LinkId, (f64, f64, f64, bool)>,
     covered: Option<BTreeSet<usize>>,
-}
-
-fn table(loss: f64) -> (f64, f64) {
-    match loss {
-        loss if loss <= 5.295e-5 => (5.97e-10, 0.9876),
-        loss if loss <= 6.258e-4 => (7.56e-9, 0.9874),
-        loss if loss <= 5.58e-3 => (1.29e-9, 0.9088),
-        _ => (1e-8, 0.6),
-    }
 }
 
 fn paths(topology: &Topology, down: &BTreeSet<LinkId>, at: SwitchId) -> u64 {
@@ -92,17 +83,17 @@ impl State<'_> {
 
     fn corrupt(&mut self, link: LinkId, loss: f64) {
         let topology = self.plan.topology;
-        let gbps = topology.link(link).rate.as_bps() as f64 / 1e9;
+        let rate = topology.link(link).rate;
         let lower = topology.switch(topology.link(link).lower);
         let covered =
             self.covered.as_ref().is_none_or(|pods| lower.tier == 0 && pods.contains(&lower.pod.expect("no spine")));
         let protects =
             matches!(self.plan.policy, Policy::LinkGuardian | Policy::LinkGuardianCorrOpt | Policy::LinkGuardianDrain);
         let entry = if protects && covered {
-            let (effective, share) = table(loss);
-            (loss, effective, gbps * share, true)
+            let effect = self.plan.effects.on(rate, LossRate::new(loss).expect("a rate")).expect("a known effect");
+            (loss, effect.effective.as_f64(), effect.speed_bps as f64 / 1e9, true)
         } else {
-            (loss, loss, gbps, false)
+            (loss, loss, rate.as_bps() as f64 / 1e9, false)
         };
         self.corrupting.insert(link, entry);
     }

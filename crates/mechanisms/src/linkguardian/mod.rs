@@ -31,6 +31,7 @@ mod receiver;
 mod report;
 mod requests;
 mod resources;
+mod saturated;
 mod sender;
 mod settings;
 mod timer;
@@ -50,6 +51,7 @@ use receiver::Receiver;
 use sender::Sender;
 use timer::{Timer, TimerKind};
 
+pub use saturated::saturated_speed;
 pub use sender::REQUEST_REGISTERS_MAX;
 pub use settings::{ActivationChange, Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 

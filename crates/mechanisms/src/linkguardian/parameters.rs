@@ -133,9 +133,14 @@ impl LinkShape {
         repair + self.loop_time(self.drain_rate.time_for(pause.0)) * 4
     }
 
-    /// Share of the line that losses cost if packets wait in a ring. Paused queues cost almost nothing.
+    /// Share of the line that losses cost if packets wait in a ring.
     pub fn cost_of_recirculation(self, copies: u32, loss_rate: f64) -> f64 {
-        let ratio = self.time_of_loss(copies).as_ps() as f64 * loss_rate / self.frame_time().as_ps() as f64;
+        self.cost_of(self.time_of_loss(copies), loss_rate)
+    }
+
+    /// Share of the line that losses cost if each takes this time.
+    pub fn cost_of(self, each: Duration, loss_rate: f64) -> f64 {
+        let ratio = each.as_ps() as f64 * loss_rate / self.frame_time().as_ps() as f64;
         ratio / (1.0 + ratio)
     }
 

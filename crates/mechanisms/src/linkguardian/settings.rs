@@ -281,7 +281,7 @@ impl LinkGuardianSettings {
         }
     }
 
-    fn fill_in(&mut self, link: LinkShape) {
+    pub(super) fn fill_in(&mut self, link: LinkShape) {
         let timeout = *self.ack_no_timeout.get_or_insert(link.acknowledgement_timeout(self.copy_count()));
         let in_ring = link.cost_of_recirculation(self.copy_count(), self.loss_rate_or_usual());
         // As in the paper: recirculation within a rack, if losses cost no more of the line than in figure 8.

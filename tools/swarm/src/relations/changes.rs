@@ -238,7 +238,7 @@ fn time(text: &str) -> Option<Duration> {
 pub fn later_start(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let world = subject.world();
     // Features with ticks since the start of the run: timer interrupts, hashes of SFQ, probes, codewords on a line with
-    // bit errors, and periodic queue reports to ingress.
+    // bit errors, and periodic queue reports to ingress. Local rerouting probes loads by default (seed 22,002,311).
     let has_bit_errors = world.entries("link").any(|entry| entry.to_string().contains("\"bit-errors\""));
     let is_told_now = |entry: &Table| {
         let occupancy = entry.get("occupancy").and_then(|occupancy| occupancy.get("kind")).and_then(Value::as_str);
@@ -247,6 +247,8 @@ pub fn later_start(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let has_ticks = world.text_of("host.timer_tick") != Some("0 s")
         || world.value("switch.flow_queueing.perturbation").is_some()
         || world.text_of("recovery.detection.kind") == Some("probes")
+        || world.text_of("recovery.scheme.kind") == Some("local-reroute")
+            && world.text_of("recovery.scheme.backup") != Some("first")
         || has_bit_errors
         || !world.entries("mechanism").all(is_told_now);
     if has_ticks || !subject.has_none_of(&WITH_TICKS) {
