@@ -85,10 +85,23 @@ build_native() {
         cd "$root"
         unset CONDA_PREFIX
         # pip finds every requirement already installed and would say so, package by package.
-        PIP_QUIET=1 VIRTUAL_ENV="$venv" "$venv/bin/maturin" develop --profile "$profile"
+        PIP_QUIET=1 MATURIN_NO_MISSING_BUILD_BACKEND_WARNING=1 VIRTUAL_ENV="$venv" \
+            "$venv/bin/maturin" develop --profile "$profile"
     ) >&2 || fail "the simulator could not be built" "the compiler's message is above"
     # The time the build began, so that a file saved during it counts as changed.
     mv "$began" "$stamps/native"
+}
+
+# Types of scenarios, from the schema in the simulator: 0.1 s, and only after a build or a change of the script.
+write_types() {
+    local types="$root/python/hitless/types.py" script="$root/scripts/scenario-types"
+    { [ "$types" -nt "$stamps/native" ] && [ "$types" -nt "$script" ]; } || "$venv/bin/python" "$script" --write
+}
+
+# build_wheel FOLDER [SOURCE]: a wheel of the checkout or of an unpacked source distribution, built as pip builds it
+build_wheel() {
+    PATH="$venv/bin:$PATH" "$venv/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
+        --no-build-isolation --wheel-dir "$1" "${2:-$root}"
 }
 
 # Real programs that tests put at the ends of what they test: PROGRAM:PACKAGE. Without root the tests that need a missing
@@ -127,7 +140,7 @@ with_lock() {
 
 # A large fabric touches its memory at random: pages of 2 MB spare the processor most look-ups of addresses.
 use_large_pages() { export GLIBC_TUNABLES="${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.malloc.hugetlb=1"; }
-setup_runtime() { install_packages requirements; build_native; }
+setup_runtime() { install_packages requirements; build_native; write_types; }
 setup_tools() { install_packages requirements; install_packages requirements-dev; install_ray; install_test_programs; }
 
 ensure_runtime() {

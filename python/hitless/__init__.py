@@ -107,7 +107,13 @@ PUBLIC = (*_MODULE_OF, "types")
 def __getattr__(name: str) -> Any:
     """Import one of the names above from its module."""
     if name == "types":
-        return import_module("hitless.types")
+        try:
+            return import_module("hitless.types")
+        except ModuleNotFoundError as missing:
+            raise ImportError(
+                "hitless was built without hitless.types: scripts/scenario-types --write adds it to a checkout, and "
+                "pip adds it to each wheel"
+            ) from missing
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'hitless' has no attribute {name!r}")
     globals()[name] = getattr(

@@ -42,3 +42,31 @@ def test_a_module_that_was_compiled_otherwise_is_compiled_again(tmp_path, profil
         (tmp_path / file).touch()
     script = f"root={tmp_path}; stamps={tmp_path}/stamps; echo dev >$stamps/native; native_is_current"
     assert (_bash(script, env=os.environ | {"HITLESS_PROFILE": profile}).returncode == 0) is is_current
+
+
+@pytest.mark.parametrize(
+    ("oldest_first", "writes"),
+    [
+        (("script", "native", "types"), False),
+        (("types", "native", "script"), True),
+        (("script", "types", "native"), True),
+        (("native", "types", "script"), True),
+        (("native", "script"), True),
+    ],
+)
+def test_the_types_are_written_after_a_build_and_after_a_change_of_their_script(tmp_path, oldest_first, writes):
+    files = {
+        "script": tmp_path / "scripts/scenario-types",
+        "native": tmp_path / "stamps/native",
+        "types": tmp_path / "python/hitless/types.py",
+    }
+    for number, name in enumerate(oldest_first):
+        files[name].parent.mkdir(parents=True, exist_ok=True)
+        files[name].touch()
+        os.utime(files[name], (number, number))
+    python = tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to("/bin/echo")
+    done = _bash(f"root={tmp_path}; stamps={tmp_path}/stamps; venv={tmp_path}/venv; write_types")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (f"{files['script']} --write\n" if writes else "")

@@ -34,6 +34,13 @@ def test_the_types_of_scenarios_are_those_of_the_schema():
     assert _script("scenario-types") == written, "write them with .venv/bin/python scripts/scenario-types --write"
 
 
+def test_without_its_types_hitless_works_and_says_how_to_get_them(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hitless.types", None)
+    assert hl.example("dumbbell").fields["name"] == "dumbbell"
+    with pytest.raises(ImportError, match="scripts/scenario-types --write"):
+        _ = hl.types
+
+
 @pytest.mark.parametrize(
     ("imported", "heavy"),
     [
