@@ -93,7 +93,7 @@ fn unknown(rate: BitRate, loss: LossRate) -> Problem {
     let what =
         format!("the speed under protection is unknown on a link of {rate} with a loss rate of {:e}", loss.as_f64());
     Problem::new(what, "--protection")
-        .hint("the arithmetic covers 1 to 800 Gb/s and losses of up to 1e-2; name a table")
+        .hint("the arithmetic covers 1 to 800 Gb/s and loss rates up to 1e-2; give a CSV file with measurements")
 }
 
 #[cfg(test)]

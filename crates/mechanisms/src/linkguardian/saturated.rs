@@ -12,7 +12,7 @@ use super::settings::{Buffering, LinkGuardianSettings, Mode};
 /// Range of the runs that were compared with the arithmetic.
 const RATES: RangeInclusive<BitRate> = BitRate::from_gbps(1)..=BitRate::from_gbps(800);
 const LOSS_RATE_MAX: f64 = 1e-2;
-/// Line time that a loss costs if packets wait in paused queues: the maximum in runs at 100 to 800G.
+/// Line time that a loss costs if packets wait in paused queues: the maximum in single runs at 100 to 800G.
 const COST_OF_PAUSED_QUEUES: Duration = Duration::from_ns(600);
 
 /// Returns the share of its rate that a saturated link keeps for full frames, each counted once. `None` outside of 1 to
