@@ -73,8 +73,7 @@ pub const JUDGES: [Judge; 17] = [
     },
     Judge {
         name: "progress",
-        promise: "Once all faults are over every flow ends: within 60 ms of simulated time, with timeouts \
-                  of 4 ms at most.",
+        promise: "Once all faults are over every flow ends: within 3 s of simulated time, with timeouts of 4 ms at most.",
         look: progress::progress,
     },
     Judge {
