@@ -62,6 +62,6 @@ pub fn symmetry(evidence: &Evidence<'_>) -> Finding {
 }
 
 pub fn relations(evidence: &Evidence<'_>) -> Finding {
-    let (_, broken) = relations::broken(evidence.world, evidence.registry)?;
+    let (_, broken) = relations::broken(evidence.world, evidence.outcome.summary.transmissions, evidence.registry)?;
     found(broken)
 }

@@ -50,6 +50,10 @@ impl Relation {
     }
 }
 
+/// Maximum transmissions of a world whose times change. Beyond it every pair has frames that arrive in the same
+/// picosecond: 670,000 frames of 200 B at 100G, in three of three pairs (seed 24,009,598).
+const WITHOUT_TIES: u64 = 200_000;
+
 pub const RELATIONS: [Relation; 9] = [
     Relation { name: "measurements", pair: changes::measurements, pairs: 1 },
     Relation { name: "loss of zero", pair: changes::loss_of_zero, pairs: 1 },
@@ -63,12 +67,14 @@ pub const RELATIONS: [Relation; 9] = [
 ];
 
 /// Draws an applicable relation by the world's seed and tests it; returns its name, and the sentence if it is broken.
-pub fn broken(world: &World, registry: &Registry) -> Option<(&'static str, Option<String>)> {
+/// `transmissions` is the number of frames in the world.
+pub fn broken(world: &World, transmissions: u64, registry: &Registry) -> Option<(&'static str, Option<String>)> {
     let subject = Subject::of(world, registry)?;
     let mut dice = Dice::new(subject.seed, "relation");
     let first = dice.between(0, RELATIONS.len() as u64 - 1) as usize;
-    let mut all = (0..RELATIONS.len()).map(|number| &RELATIONS[(first + number) % RELATIONS.len()]);
-    all.find_map(|relation| Some((relation.name, relation.broken(&subject, registry)?)))
+    let all = (0..RELATIONS.len()).map(|number| &RELATIONS[(first + number) % RELATIONS.len()]);
+    let has_no_ties = |relation: &&Relation| relation.pairs == 1 || transmissions <= WITHOUT_TIES;
+    all.filter(has_no_ties).find_map(|relation| Some((relation.name, relation.broken(&subject, registry)?)))
 }
 
 impl Pair {
