@@ -78,8 +78,11 @@ native_is_current() {
 build_native() {
     ! native_is_current || return 0
     check_tools
+    local began="$stamps/native.began" before
+    before="$(cat "$stamps/native" 2>/dev/null || true)"
+    [ "${before:-$profile}" = "$profile" ] ||
+        say "the profile is $profile now and was $before: HITLESS_PROFILE=$before keeps the old one"
     say "building the simulator (a few minutes the first time)"
-    local began="$stamps/native.began"
     printf '%s\n' "$profile" >"$began"
     (
         cd "$root"

@@ -7,6 +7,7 @@ exhibits.
 import difflib
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -80,13 +81,19 @@ def register(entry: Entry) -> None:
 
 
 def entries() -> list[Entry]:
-    """Return all exhibits, paper by paper, in the order of their modules."""
+    """Return all exhibits, paper by paper, in the order of their names: figures by number, then tables."""
     for paper in PAPERS:
         path = getattr(importlib.import_module(paper.module), "__path__", ())
         for module in pkgutil.iter_modules(path, f"{paper.module}."):
             importlib.import_module(module.name)
-    names = {paper.name for paper in PAPERS}
-    return [entry for entry in _entries.values() if entry.paper in names]
+    papers = [paper.name for paper in PAPERS]
+    found = [entry for entry in _entries.values() if entry.paper in papers]
+    return sorted(found, key=lambda entry: (papers.index(entry.paper), _numbered(entry.id)))
+
+
+def _numbered(text: str) -> list[tuple[str, int]]:
+    """Split a text into words and numbers, to put fig9 before fig10."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", text)]
 
 
 def select(ids: Sequence[str]) -> list[Entry]:

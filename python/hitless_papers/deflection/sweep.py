@@ -72,6 +72,8 @@ class Sweep(Exhibit):
     shown: ClassVar[Sequence[Metric]] = QCT
     """Metrics with a plot, and with a row for each case."""
     axis: ClassVar[str] = "load (%)"
+    keep: ClassVar[Sequence[str]] = ()
+    """Further tables that the metrics need."""
 
     @abstractmethod
     def cases(self, context: Context) -> Sequence[FabricCase]:
@@ -89,7 +91,7 @@ class Sweep(Exhibit):
         self._ran = {case.key: case for case in self.cases(context)}
         # The longest first, so that all cores have work to the end.
         for case in sorted(self._ran.values(), key=lambda case: -case.percent):
-            yield case.point(self._length_ms(case, context))
+            yield case.point(self._length_ms(case, context), self.keep)
 
     def _length_ms(self, case: FabricCase, context: Context) -> int:
         """A light load costs less to simulate, and is simulated for longer."""
