@@ -1,5 +1,8 @@
 """RIMM and DIBS end to end: microbursts in the testbed of figure 6, and the users' first example."""
 
+import json
+import re
+
 import polars as pl
 import pytest
 
@@ -110,3 +113,17 @@ def test_the_example_is_the_testbed(tmp_path):
     run = Event(Simulation(scenario.read_text(), file_name="microburst", seed=1).run())
     assert run.lost == 0
     assert run.counter("packets detoured") > 100
+
+
+def test_the_most_packets_away_at_once_are_in_the_json_and_in_the_report(tmp_path):
+    scenario, out = tmp_path / "microburst.toml", tmp_path / "out"
+    scenario.write_text(hitless("scenario", "example", "microburst").stdout)
+    counters = json.loads(hitless("run", str(scenario), "--json", "--out", str(out)).stdout)["mechanisms"]
+    assert all(row["value"] > 0 and not row["counter"].startswith("resources:") for row in counters)
+    [most] = [row for row in counters if row["counter"] == "most packets away at once"]
+    # The report shows the row, and its numbers have thousands separators.
+    row = "".join(rf"<td[^>]*>{value}</td>\s*" for value in ("S2-3", "rimm", "switch", most["counter"]))
+    [shown] = re.findall(rf"{row}<td[^>]*>([\d,]+)</td>", (out / "report.html").read_text())
+    assert int(shown.replace(",", "")) == most["value"]
+    [detoured] = [row["value"] for row in counters if row["counter"] == "packets detoured"]
+    assert 0 < most["value"] < detoured

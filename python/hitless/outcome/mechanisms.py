@@ -1,4 +1,4 @@
-"""The activity of each mechanism in three numbers.
+"""The activity of each mechanism in three numbers, and its counters above zero.
 
 A mechanism counts up to fifty things. The three shown here say how much it saw, how often it acted, and what this cost
 or missed. For an unknown mechanism, such as the user's, they are the first three that it reports. A run's table
@@ -12,6 +12,9 @@ import polars as pl
 
 from hitless.outcome.run import Run
 
+COUNTERS = ("switch", "mechanism", "scope", "counter", "value")
+"""The columns of a counter."""
+_RESOURCES = "resources:"
 _DEFLECTING = (
     ("packets seen", "packets seen"),
     ("packets detoured", "detours"),
@@ -109,7 +112,15 @@ def did_of(run: Run) -> list[Did]:
     return found
 
 
+def counters_above_zero(table: pl.DataFrame | None) -> pl.DataFrame:
+    """Return these rows of a run's table ``mechanisms``, without resources."""
+    # The columns of a table without rows are untyped.
+    if table is None or table.is_empty() or not set(COUNTERS) <= set(table.columns):
+        return pl.DataFrame(schema=COUNTERS)
+    return table.select(COUNTERS).filter((pl.col("value") > 0) & ~pl.col("counter").str.starts_with(_RESOURCES))
+
+
 def _first(counters: Mapping[str, int]) -> Sequence[tuple[str, str]]:
     """Return the first three counters of a mechanism, under its own names."""
-    own = [name for name in counters if not name.startswith("resources:")]
+    own = [name for name in counters if not name.startswith(_RESOURCES)]
     return [(name, name) for name in own[:3]]

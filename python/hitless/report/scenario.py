@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from hitless.outcome.facts import facts_of
+from hitless.outcome.mechanisms import COUNTERS, counters_above_zero
 from hitless.runs.result import Result, RowType
 
 _MOST_ROWS = 40
-_COUNTERS = ("switch", "mechanism", "scope", "counter", "value")
 _LINKS = ("link", "frames_sent", "frames_arrived", "frames_corrupted", "frames_lost_down")
 
 
@@ -32,20 +32,13 @@ def facts(result: Result[RowType]) -> list[tuple[str, str]]:
 
 def tables(result: Result[RowType]) -> list[Table]:
     """Return the counters of mechanisms and links, without zeros."""
-    made = []
+    made = [_table("Counters of mechanisms", counters_above_zero(result.tables.get("mechanisms")), COUNTERS)]
+    links = result.tables.get("links")
     # The columns of a table without rows are untyped.
-    counters, links = (_filled(result.tables.get(name)) for name in ("mechanisms", "links"))
-    if counters is not None and set(_COUNTERS) <= set(counters.columns):
-        counted = (pl.col("value") > 0) & ~pl.col("counter").str.starts_with("resources:")
-        made.append(_table("Counters of mechanisms", counters.filter(counted), _COUNTERS))
-    if links is not None and set(_LINKS) <= set(links.columns):
+    if links is not None and not links.is_empty() and set(_LINKS) <= set(links.columns):
         lost = pl.col("frames_corrupted") + pl.col("frames_lost_down")
         made.append(_table("Links that lost frames", links.filter(lost > 0).sort(lost, descending=True), _LINKS))
     return [table for table in made if table.rows]
-
-
-def _filled(table: pl.DataFrame | None) -> pl.DataFrame | None:
-    return None if table is None or table.is_empty() else table
 
 
 def _table(title: str, table: pl.DataFrame, columns: Sequence[str]) -> Table:

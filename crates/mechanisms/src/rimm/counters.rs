@@ -95,6 +95,8 @@ pub struct SwitchCounters {
     ports: ConfiguredPorts<PortRecords>,
     /// Time of the first detour, by slot and number. Lost packets stay in the map.
     away: BTreeMap<(u32, u32), Time>,
+    /// Maximum number of packets in `away`.
+    away_max: u64,
     #[part]
     peak_segments: Values,
     #[part]
@@ -124,6 +126,7 @@ impl SwitchCounters {
         Self {
             ports: ConfiguredPorts::new(watched.into_iter().map(|port| (port, records()))),
             away: BTreeMap::new(),
+            away_max: 0,
             peak_segments: Values::default(),
             message_ns: Values::default(),
             circulations: Values::default(),
@@ -177,6 +180,7 @@ impl SwitchCounters {
     /// Notes that a new packet got a number.
     pub fn note_detoured(&mut self, port: PortId, slot: usize, number: u32, now: Time) {
         self.away.insert((slot as u32, number), now);
+        self.away_max = self.away_max.max(self.away.len() as u64);
         self.detoured += 1;
         self.count(port, |counters| counters.detoured += 1);
     }
@@ -223,6 +227,7 @@ impl SwitchCounters {
         let open: Vec<usize> = sequencer.open_slots().collect();
         if self.ports.iter().next().is_some() {
             report.count("switch", "packets away", self.away.len() as u64);
+            report.count("switch", "most packets away at once", self.away_max);
             report.count("switch", "slots open", open.len() as u64);
         }
         report.count("switch", "strays", self.strays);

@@ -274,6 +274,30 @@ fn two_flows_have_a_slot_each_if_there_are_enough() {
 }
 
 #[test]
+fn the_most_packets_away_at_once_are_a_maximum_over_bursts_and_include_lost_packets() {
+    let away = |starts_us: &[u64], lost| {
+        let starts = starts_us.iter().map(|starts_us| starts_us * 1_000);
+        let burst = |starts_ns| Burst { starts_ns, ..one_burst(60).bursts[0] };
+        let plan = Plan { bursts: starts.map(burst).collect(), lost, ..one_burst(60) };
+        let run = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, NEVER_FULL))));
+        let counts = ["most packets away at once", "packets away", "packets detoured"];
+        counts.map(|name| run.counters[name])
+    };
+    let [most, away_at_end, detoured] = away(&[0], BTreeSet::new());
+    assert!(0 < most && most < detoured, "{most} of {detoured}: some are back before others leave");
+    assert_eq!(away_at_end, 0);
+    // The packets of the first burst are all back before the second burst.
+    assert_eq!(away(&[0, 500], BTreeSet::new()), [most, 0, 2 * detoured]);
+    // The first messages return; then all transmissions between switches are lost.
+    let [most, away_at_end, detoured] = away(&[0], (4..2_000).collect());
+    assert_eq!([most, away_at_end], [detoured; 2]);
+    // Without an alarm no packet leaves.
+    let few = one_burst(2);
+    let run = run(&few, Some(Rimm::new(middle(&few, never_gives_up(), THRESHOLD, NEVER_FULL))));
+    assert_eq!(run.counters["most packets away at once"], 0);
+}
+
+#[test]
 fn a_lost_message_that_a_queue_is_below_its_threshold_closes_the_way_for_the_lifetime_of_a_crossing_and_not_for_ever() {
     // The host at the switch sends at 100G: the only neighbour's 40G link fills up, and is empty again at the second
     // burst.
