@@ -73,7 +73,7 @@ pub const JUDGES: [Judge; 17] = [
     },
     Judge {
         name: "progress",
-        promise: "Once all faults are over every flow ends: within 3 s of simulated time, with timeouts of 4 ms at most.",
+        promise: "Once all faults are over every flow ends within 3 s of simulated time. No timeout exceeds 4 ms.",
         look: progress::progress,
     },
     Judge {

@@ -14,7 +14,7 @@ const MAY_STARVE: [&str; 3] = ["every-nth", "rank-guard", "aifo"];
 pub const AT_REST: [&str; 6] = ["linkguardian", "link-layer-retry", "sqr", "rimm", "dibs", "trimming"];
 const FULL_FRAME_BYTES: i64 = 1_518;
 const ALL_DONE: &str = "all flows done";
-/// Duration of a world whose flows need longer than a drawn world lasts.
+/// Duration of the second run, if flows need longer than the first.
 const LONGER: &str = "3 s";
 const PLACES: [&str; 3] = ["link", "links", "ports"];
 /// Allowed delay of the last flow: a quarter of its time, plus this many picoseconds.

@@ -1,4 +1,4 @@
-//! The promises of the papers, each for the worlds to which it applies.
+//! The promises of the papers, each with its range.
 
 use hitless_simulation::results::OrderCounts;
 use toml::{Table, Value};

@@ -50,7 +50,7 @@ impl Relation {
     }
 }
 
-/// Maximum transmissions of a world whose times change. Beyond it every pair has frames that arrive in the same
+/// Maximum transmissions in relations that change times. Beyond it every pair has frames that arrive in the same
 /// picosecond: 670,000 frames of 200 B at 100G, in three of three pairs (seed 24,009,598).
 const WITHOUT_TIES: u64 = 200_000;
 
