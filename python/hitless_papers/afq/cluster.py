@@ -1,13 +1,13 @@
 """The simulated cluster of section 6.2: 288 hosts, 9 leaves, 4 spines, and flows between random hosts.
 
-Where a number comes from:
+Sources of the values:
 
-- 32 hosts of 10 Gbps on each leaf, 40 Gbps from each leaf to each spine, 512 KB at each port of a leaf and 1 MB at each
-  of a spine, about 10 us round trip over four hops, ECMP: section 6.2.1. Links of 850 ns make it 10.05 us with the
-  times that a full frame and its acknowledgement take on them.
-- Connections are open, and each flow starts as a connection does: the paper has no handshake in its simulations.
-- The load is the utilization of the links between leaves and spines, headers and acknowledgements included; `sizes`
-  says how often flows start for it.
+- Section 6.2.1: 32 hosts of 10 Gbps per leaf, 40 Gbps from each leaf to each spine, 512 KB per port of a leaf and 1 MB
+  per port of a spine, a round trip of about 10 us over four hops, ECMP. Links of 850 ns make it 10.05 us, including the
+  transmission of a full frame and its acknowledgement.
+- Connections are open, and each flow starts with the window of a new connection: the paper simulates no handshake.
+- The load is the utilization of the links between leaves and spines, including headers and acknowledgements; `sizes`
+  derives the rate of flows from it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

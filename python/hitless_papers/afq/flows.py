@@ -31,9 +31,8 @@ EVERY_SCHEME = "every scheme of them"
 def idle_us(size_bytes: Times, rates_gbps: Sequence[float], fixed_us: float) -> Times:
     """Return the completion times of unhindered flows in an idle network.
 
-    Their frames pass links of these rates one behind the other. The slowest link takes them all; each other link adds
-    the time of one full frame. ``fixed_us`` is what does not depend on
-    sizes: propagation, pipelines, stacks.
+    Their frames pass links of these rates in sequence. The time is the sum of all frames on the slowest link, of one
+    full frame on each other link, and of ``fixed_us``: propagation, pipelines, stacks.
     """
     frames = np.ceil(size_bytes / MSS_BYTES)
     on_wire = size_bytes + frames * (HEADER_BYTES + OVERHEAD_BYTES)

@@ -1,11 +1,11 @@
 """Many servers answer one client at once: figure 11, and the scenario of figure 12 (section 6.2.4).
 
 The cluster of section 6.2, with 300 KB at the ports to hosts. A client asks N random servers for 1.5 MB, each for its
-N-th part, all at the same moment; the next query comes when the answers are long in. The paper has a client on every
-host; one at a time is an assumption. In figure 12 one client sends all queries, and its port is sampled.
+N-th part, all at the same moment; the next query starts long after the answers. The paper has a client on every host;
+one at a time is an assumption. In figure 12 one client sends all queries, and its port is sampled.
 
-Completion is when the last byte of the last answer has arrived. The ideal is 1.5 MB at the rate of the client's link
-behind the way of one full frame.
+A query completes with the last byte of its last answer. The ideal is the path delay of one full frame plus 1.5 MB at
+the rate of the client's link.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,16 +1,16 @@
 """The hardware testbed of section 6.1: four servers answer four clients through one switch.
 
-Where a number comes from:
+Sources of the values:
 
-- 16 pairs of hosts, links of 10 Gbps, round-trip time 200 us, most of it inside the network processor; drop-tail
-  queues or AFQ with 32 queues and a sketch of 4 x 16K; DCTCP marks from 65 packets on; Linux with CUBIC; 60 s:
-  section 6.1.
-- The switch takes 90 us for each pass, and hosts 5 us: the paper does not divide the 200 us further.
-- 512 KB for each port, as in the simulations: the paper does not say what the prototype has.
-- Linux' defaults for TCP: RTOmin 200 ms, SACK, RACK, ticks of 1 ms. The packet pair's own timer is not given; it is the
-  200 us of the simulations on top of what the round trip takes, and its timers have the ticks as well.
-- A request is a flow of its own on an open connection. In the paper each of 400 connections carries many requests, one
-  behind another, and keeps its window between them.
+- Section 6.1: 16 pairs of hosts; links of 10 Gbps; a round-trip time of 200 us, mostly inside the network processor;
+  drop-tail queues, or AFQ with 32 queues and a sketch of 4 x 16K; DCTCP marks from 65 packets up; Linux with
+  CUBIC; 60 s.
+- A pass through the switch takes 90 us, a host 5 us: the paper does not divide the 200 us further.
+- 512 KB per port, as in the simulations: the paper does not give the prototype's buffer.
+- Linux's defaults for TCP: RTOmin 200 ms, SACK, RACK, ticks of 1 ms. The paper does not give the packet pair's timer:
+  here 200 us, as in the simulations, plus the round trip, with the same ticks.
+- Each request is a separate flow on an open connection. In the paper each of 400 connections carries many requests in
+  sequence, and keeps its window between them.
 - The load is the utilization of the clients' links.
 
 `causes` changes these assumptions one by one.

@@ -1,21 +1,20 @@
 """The schemes that the paper compares: a transport at the hosts and a discipline at the ports.
 
-Where a number comes from:
+Sources of the values:
 
-- TCP: Reno with fast retransmit and recovery, without SACK; min-RTO 200 us for all: sections 6.2.1 and 6.2.2. The
-  timeout before the first round-trip time is known, 1 ms, is an assumption: longer than a round trip through full
-  queues.
-- A flow begins with a window of one segment. The text does not say so, but that DCTCP loses nothing in an incast "until
-  the number of senders exceeds the link buffer capacity" (section 6.2.4) can be with no other window. RFC 6928's ten
-  segments are a series of their own where they matter.
-- Packet pair recovers from losses as TCP does beside it. A receiver that waits for the second packet of a pair
-  acknowledges the first after the min-RTO, 200 us: with more, every lost second packet would be a timeout.
-- DCTCP: marking from 20 packets at 10 Gbps and 80 at 40 Gbps: section 6.2.2. Other rates in proportion.
-- SFQ: 32 queues by DRR; AFQ: 32 queues, a sketch of 2 x 16,384, one MSS a round (a full frame here, as frames are
-  what a switch counts), marking from 8 rounds on: sections 5 and 6.2.2.
-- Ideal-FQ: bit-by-bit round robin, with the same packet pair as AFQ: section 6.2.2. It marks as AFQ does, so that the
-  order of departures and what a full buffer drops are all that differs.
-- FQ-CoDel and DRR with a queue for each flow are not in the paper.
+- TCP (sections 6.2.1 and 6.2.2): Reno with fast retransmit and recovery, without SACK; min-RTO 200 us for all. The
+  timeout before the first RTT sample is 1 ms, an assumption: longer than a round trip through full queues.
+- A flow begins with a window of one segment. The text does not say so, but only this window agrees with it: DCTCP loses
+  nothing in an incast "until the number of senders exceeds the link buffer capacity" (section 6.2.4). Where it matters,
+  another series has RFC 6928's ten segments.
+- Packet pair recovers from losses like TCP. A receiver that waits for the second packet of a pair acknowledges the
+  first after the min-RTO, 200 us: after a longer time, every lost second packet would cause a timeout.
+- DCTCP (section 6.2.2): marking from 20 packets at 10 Gbps and 80 at 40 Gbps, and in proportion at other rates.
+- Sections 5 and 6.2.2: SFQ with 32 queues by DRR; AFQ with 32 queues, a sketch of 2 x 16,384, one MSS per round (a full
+  frame here, because a switch counts frames), and marking from 8 rounds up.
+- Ideal-FQ (section 6.2.2): bit-by-bit round robin with AFQ's packet pair. It marks like AFQ, so only the order of
+  departures and the drops of a full buffer differ.
+- FQ-CoDel and DRR with a queue per flow are not in the paper.
 """
 
 from collections.abc import Mapping

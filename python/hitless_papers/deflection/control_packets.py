@@ -1,4 +1,4 @@
-"""Figure 16 and the text of section 6: how often control packets go round, and what that costs."""
+"""Figure 16 and the text of section 6: round time and cost of control packets."""
 
 from collections.abc import Iterable, Iterator
 
@@ -117,7 +117,7 @@ def _judged(runs: Runs, ports: int) -> Iterator[Row]:
 
 
 def _arithmetic(packets: int, ports: int) -> str:
-    """Say how long the ports need for a round."""
+    """Time of a round through the ports."""
     needed_us = packets * (_BYTES + 20) * 8 / 100e3 / ports
     round_us = f"{needed_us:.2f} us at 100 Gbps"
     return f"{packets} packets of {_BYTES} B with preamble and gap take {round_us} on {_name(ports)}"

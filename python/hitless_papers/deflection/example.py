@@ -1,8 +1,8 @@
 """Figure 15: the relative priority of the last packet of figure 2, by quantile and by distribution (appendix C).
 
-The figures are lost, but the text says enough of them: six packets, of which 3 and 2 come last (section 3); 5 and 4
-are among the others; all but 5 and 4 fit in four places; one packet only is more urgent than the last. So the first
-four are 1, 2, 4 and 5. Their order decides nothing, unless 1 comes first and is in the window of four no more.
+The figures are lost, but the text determines them. The last two of six packets are 3 and 2 (section 3). Two others are
+5 and 4. All but 5 and 4 fit in four places, and a single packet is more urgent than the last. So the first four are 1,
+2, 4 and 5. Their order matters only if 1 comes first and has left the window of four.
 """
 
 from collections.abc import Iterable

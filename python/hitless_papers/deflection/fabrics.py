@@ -1,8 +1,8 @@
-"""The networks of section 5.2, with what depends on their speed.
+"""The networks of section 5.2, with the values that depend on their speed.
 
-Where a number comes from: hosts, switches, rates, 300 KB at each port and 65 packets for DCTCP: section 5.2. Delays of
-links, the network at 1 Gbps with its 50 KB and 20 packets, the reorder buffer's timeout: the authors' simulator
-(hopnets/practical_deflection); the paper does not give them. The timeout at 100G is that of 10G, an assumption.
+Section 5.2 gives hosts, switches, rates, 300 KB per port and DCTCP's threshold of 65 packets. The authors' simulator
+(hopnets/practical_deflection) gives link delays, the timeout of the reorder buffer, and the network at 1 Gbps with 50
+KB and 20 packets; the paper does not. At 100G the timeout is the same as at 10G, an assumption.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """A network and what its switches and hosts are set to."""
+    """A network and the settings of its switches and hosts."""
 
     name: str
     topology: Mapping[str, Any]
     core_bps: float
-    """Links from the switches with hosts upwards, one way, all together: what loads are percent of."""
+    """Total rate of the links from leaves to spines, one way: 100 % load."""
     queue_bytes: int = 300_000
     mark_packets: int = 65
     """DCTCP's threshold."""

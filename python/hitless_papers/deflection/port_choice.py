@@ -1,8 +1,8 @@
-"""Appendix E: is the port that a packet is deflected to equally likely to be any port that is free?
+"""Appendix E: does a deflected packet choose all free ports with the same probability?
 
-The choice is the mechanism's own code: a random place, and the first free port from there on, in a circle. Ports are
-full independently of each other, each with its probability; draws with all ports full do not count. Further rows count
-the packets that leave by each port of a simulated switch when its neighbours have room.
+The mechanism draws a random place, and takes the first free port after it, in a circle. Ports are full independently,
+each with its probability; draws with all ports full do not count. Further rows count the packets that leave by each
+port of a simulated switch when its neighbours have room.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,8 @@
-"""What Simple and Preemptive Deflection take of a switch: "8, 11 and 2 processing stages" of 12 (section 4.2).
+"""Pipeline stages of Simple and Preemptive Deflection: "8, 11 and 2 processing stages" of 12 (section 4.2).
 
-The paper's figures are those of whole programs with their tables. Ours are the least that the state alone needs: what a
-packet reads of several queues in one pass is in several registers, and a stage accesses four. A bound from below that
-is far from the paper's number says nothing for it, so there is no verdict.
+The paper counts whole programs with their tables. Our minimum counts the state only: a packet that reads several queues
+in one pass needs several registers, and a stage accesses four. A minimum far below the paper's number neither confirms
+nor refutes it, so there is no verdict.
 """
 
 from collections.abc import Iterable, Mapping

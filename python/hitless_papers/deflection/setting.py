@@ -1,13 +1,14 @@
 """One run of section 5: a network, a scheme, a transport, background flows and incast queries.
 
-Where a number comes from, if not from section 5.2: the authors' simulator (hopnets/practical_deflection) for segments
-of 1,452 bytes with the 12 of timestamps in them, Nagle, windows of 65,535 bytes at most, no SACK, TTL 250, requests of
-250 bytes that a server thinks about for 20 +- 3 us, and all parameters of Swift and Bolt, which begin with one segment.
-Its TCP is INET's Reno, which knows nothing of RFC 6582 and grows by the acknowledgement, whatever the receiver's
-window; its DCTCP is that of the same group's hopnets/vertigo_simulations.
+Values that section 5.2 does not give come from the authors' simulator (hopnets/practical_deflection): segments of 1,452
+bytes, including 12 bytes of timestamps; Nagle; a maximum window of 65,535 bytes; no SACK; TTL 250; requests of 250
+bytes; 20 +- 3 us until a server answers; and all parameters of Swift and Bolt, which begin with one segment. Its TCP is
+INET's Reno. It lacks RFC 6582, and grows its window per acknowledgement, without regard to the receiver's window. Its
+DCTCP is in hopnets/vertigo_simulations, by the same group.
 
-The load is in percent of the links from leaves to spines, one way, payload only: 5 % of incast are 2,000 queries a
-second at 10/40G. Of the links to the hosts it is 2.5 times less. The background is the cache-follower workload.
+The load is the percentage of the links from leaves to spines, one way, payload only: 5 % of incast are 2,000 queries a
+second at 10/40G. The same traffic loads the links to hosts 2.5 times less. The background is the cache-follower
+workload.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,15 +1,14 @@
-"""Completion times of queries and flows, as the authors compute them and with what is unfinished at the end.
+"""Completion times of queries and flows, as the authors compute them, and with unfinished ones.
 
-**As the authors compute them** (their simulator's scripts): from the sending of the first request to the last byte of
-the last answer, without handshakes, over the queries of which every answer came before the run ended; percentiles
-interpolate. A scheme that leaves its slowest queries unfinished looks better by it.
+**As the authors compute them** (their simulator's scripts): from the first request to the last byte of the last answer,
+without handshakes, over queries with all answers delivered before the run ended; percentiles interpolate. This favours
+a scheme that leaves its slowest queries unfinished.
 
-**With unfinished queries**: an unfinished query lasted at least until the end of the run; it is censored there. The
-method of Kaplan and Meier (1958) estimates the share that lasts longer than a time. Percentiles come from the estimate,
-and the mean is the area below it, up to the longest time seen. If unfinished queries leave more above that time, both
-are lower bounds.
+**With unfinished queries**: an unfinished query is censored at the end of the run. The method of Kaplan and Meier
+(1958) estimates the share of queries that last longer than a time. Percentiles come from this estimate; the mean is the
+area below it, up to the longest time seen. If the estimate ends above 0, both are lower bounds.
 
-Intervals come from resampling slices of time, since queries that are under way together wait for each other.
+Intervals come from resampling slices of time, because concurrent queries delay each other.
 """
 
 from collections.abc import Callable
@@ -128,9 +127,9 @@ def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> 
 
 
 def ratio_interval_within(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
-    """Return the interval of the ratio of a statistic between two samples of one run.
+    """Return the interval of a statistic's ratio between two samples from the same run.
 
-    Both meet the same network at the same time: slices of time are drawn for both together.
+    Both samples share the network, so each slice of time is drawn for both together.
     """
     started = np.concatenate([above.started_s, below.started_s])
     if started.size == 0 or not (above.gives_interval(statistic) and below.gives_interval(statistic)):

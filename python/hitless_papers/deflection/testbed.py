@@ -1,24 +1,23 @@
 """The testbed of figure 5a: two switches and four servers; three send to the fourth.
 
-Where a number comes from:
+Sources of the values:
 
-- Two switches, four servers at 40 Gbps, 80 KB for each port, background of two servers towards one link, a third server
-  with traffic of high priority, 12 MB as the comparison: section 5.1.
-- Who is joined to whom: the text of figure 5a is lost. Here the two servers of the background hang on one switch, the
-  third and the busy one on the other. So the queue to the busy server is the only one that two senders share, and its
-  switch has one port that faces a switch: the programs have a single port to deflect to. What is deflected goes to the
-  other switch, which sends it back.
-- 100 Gbps between the switches, an assumption: ports of a Tofino. At 40 Gbps that link would be full before the
-  server's.
-- Ranks of 45 and 2 for background and high priority, the moving average over 50 packets and its tables, occupancy from
-  control packets that recirculate, one port to deflect to, each packet in the window: the authors' programs.
-- alpha is 1 or 0.1 in both forms of PD, as their names say: section 5.1 gives none, and the program for Distribution-PD
-  multiplies by 0.1 when it fills its tables and by 10 when it compares (in units of 8 bytes against 80), so that in
-  effect alpha is about 1. Beside them both with 0.1, the default of the simulations (section 5.2): a tenth of 80 KB at
-  most is then kept for packets of high priority, less than what comes until ingress knows of a queue that has filled.
-- Hosts: a pass through the kernel takes 10 us, with a random part (lognormal, median 2 us, 99.9 % below 20 us):
-  assumptions, the paper gives none. CUBIC, SACK, RACK, segmentation offload, timeouts of at least 200 ms: Linux as it
-  comes.
+- Section 5.1: two switches, four servers at 40 Gbps, 80 KB per port, background of two servers towards one link, a
+  third server with traffic of high priority, and 12 MB for comparison.
+- The text of figure 5a is lost. Here both background servers share a switch; the third server and the busy one share
+  the other. Then two senders share only the queue to the busy server, and its switch has one port to a switch: the
+  programs have a single port to deflect to. The other switch sends deflected packets back.
+- 100 Gbps between the switches: an assumption, the ports of a Tofino. At 40 Gbps that link would fill before the
+  server's link.
+- The authors' programs: ranks of 45 and 2 for background and high priority, the moving average over 50 packets and its
+  tables, occupancy from recirculating control packets, one port to deflect to, each packet in the window.
+- alpha is 1 or 0.1 in both forms of PD, as their names say. Section 5.1 does not give it. The program for
+  Distribution-PD multiplies by 0.1 when it fills its tables and by 10 when it compares (in units of 8 bytes against
+  80), so its alpha is about 1. We also run both with 0.1, the default of the simulations (section 5.2): at most a tenth
+  of 80 KB is then reserved for packets of high priority, less than the bytes that arrive before ingress knows of a full
+  queue.
+- Hosts: a pass through the kernel takes 10 us plus a random part (lognormal, median 2 us, 99.9 % below 20 us), both
+  assumptions. CUBIC, SACK, RACK, segmentation offload and a minimum timeout of 200 ms are Linux's defaults.
 - 50 ns of propagation: cables of some metres. Switches: the preset "tofino-like".
 """
 
@@ -34,7 +33,7 @@ LOW, HIGH = "background", "high priority"
 LOW_RANK, HIGH_RANK = 45, 2
 
 SENDERS = ("server1", "server2")
-"""Those of the background."""
+"""Background servers."""
 THIRD, BUSY = "server3", "server4"
 FAR, NEAR = "switch1", "switch2"
 BUSY_PORT = f"{NEAR}->{BUSY}"
@@ -95,7 +94,7 @@ def scenario(
     flows: Sequence[Mapping[str, Any]],
     **further: Any,
 ) -> Fields:
-    """Build the testbed under a scheme with groups of flows, without background if the scheme has none."""
+    """Build the testbed under a scheme with groups of flows; a scheme can leave out the background."""
     return scenarios.scenario(
         "deflection-testbed",
         topology(),
