@@ -100,6 +100,24 @@ class EgressOnly(hitless.Mechanism[Ports], kind="egress-only-py"):
         return hitless.Verdict.CONTINUE
 
 
+class WithQueue(hitless.Mechanism[Ports], kind="with-queue-py", queues=1, depths="own"):
+    """Asks for a queue, and for nothing else; reads the depth of its port."""
+
+    made: ClassVar = []
+
+    def __init__(self):
+        self.calls, self.deepest_bytes = 0, 0
+        self.made.append(self)
+
+    def needs(self, queue_counts):
+        return hitless.Needs(queues=[(port, hitless.QueueConfig()) for port in self.ports])
+
+    def egress(self, context):
+        self.calls += 1
+        self.deepest_bytes = max(self.deepest_bytes, context.queue(context.port, 0).bytes)
+        return hitless.Verdict.CONTINUE
+
+
 @dataclass
 class Chance:
     """Settings with a probability."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from python_mechanisms import Coin, EgressOnly, Ports, Watcher, two_flows
+from python_mechanisms import Coin, EgressOnly, Ports, Watcher, WithQueue, two_flows
 
 import hitless
 import warm
@@ -51,6 +51,33 @@ def test_the_example_decides_as_the_same_mechanism_in_rust(drop_every, mark_ever
 def test_the_example_is_short_and_the_one_of_the_page():
     assert len(EVERY_NTH.read_text().splitlines()) <= 40
     assert EVERY_NTH.read_text() in (ROOT / "docs/how-to/mechanism-in-python.md").read_text()
+
+
+def test_a_class_with_its_own_needs_keeps_its_hooks_and_reads_the_depths_of_its_port():
+    WithQueue.made.clear()
+    hitless.run(two_flows("with-queue-py"), mechanisms=[WithQueue])
+    [made] = [each for each in WithQueue.made if each.calls]
+    assert made.calls > 1_000
+    assert made.deepest_bytes > 1_518
+
+
+def test_depths_of_a_class_are_those_of_its_ports_or_none():
+    with pytest.raises(TypeError, match="depths is"):
+        types.new_class("Deep", (hitless.Mechanism[Ports],), {"kind": "deep-py", "depths": "all"})
+
+
+def test_a_sweep_knows_a_python_class_by_its_argument_and_by_its_option(tmp_path):
+    (tmp_path / "nth.toml").write_text(two_flows("every-nth-py", drop_every=50))
+    plan = tmp_path / "plan.toml"
+    plan.write_text('scenario = "nth.toml"\nseeds = 2\n[axes]\n"mechanism[0].drop_every" = [50, 100]\n')
+    # A separate process, which has not loaded the class.
+    warm.hitless("sweep", plan, "--mechanism", EVERY_NTH, "--out", tmp_path / "by-option")
+    assert hitless.Swept.read(tmp_path / "by-option").is_complete
+    scenario = hitless.Scenario.from_text(two_flows("with-queue-py"))
+    by_argument = hitless.sweep(
+        scenario, {"duration": ["1 ms"]}, mechanisms=[WithQueue], out=tmp_path / "by-argument", progress=False
+    )
+    assert by_argument.is_complete
 
 
 def test_every_hook_is_called_with_what_there_is_to_see():

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Fresh, Jobs, Json, On, takes
+from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, On, takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class SweepOptions:
     shard: Annotated[
         str | None, typer.Option(metavar="K/N", help="Shard of the runs to run, such as 3/16.", show_default=False)
     ] = None
+    mechanism: Mechanisms = None
     fresh: Fresh = False
     json: Json = False
 
@@ -35,6 +36,7 @@ def sweep(options: SweepOptions) -> int:
     Examples:
 
       hitless sweep loss.toml
+      hitless sweep loss.toml --mechanism early_drop.py
       hitless sweep loss.toml --on ray
       hitless sweep loss.toml --on ray://head:10001
       hitless sweep loss.toml --shard $((SLURM_ARRAY_TASK_ID + 1))/16 --out /shared/loss
@@ -44,5 +46,7 @@ def sweep(options: SweepOptions) -> int:
     Ctrl-C keeps finished runs, and the same command continues from there. The rows do not depend on the executor.
     """
     from hitless.cli import sweep as command
+    from hitless.prototype.kinds import load
 
+    load(options.mechanism or [])
     return command.sweep(options)

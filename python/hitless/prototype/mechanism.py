@@ -8,8 +8,10 @@ makes the same seed give the same run.
 import random
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntFlag
+from functools import reduce
+from operator import or_
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from hitless._native import Context, DropReason, Event, Verdict
@@ -70,13 +72,13 @@ class HookSet(IntFlag):
 
 
 _SUBSCRIBED = {
-    "rx": HookSet.RX,
-    "ingress": HookSet.INGRESS_TOWARDS,
-    "egress": HookSet.EGRESS,
-    "tx": HookSet.TX,
-    "on_tm_drop": HookSet.TM_DROP,
+    "rx": (HookSet.RX, HookSet.RX),
+    "ingress": (HookSet.INGRESS_TOWARDS, HookSet.INGRESS_FROM | HookSet.INGRESS_TOWARDS),
+    "egress": (HookSet.EGRESS, HookSet.EGRESS),
+    "tx": (HookSet.TX, HookSet.TX),
+    "on_tm_drop": (HookSet.TM_DROP, HookSet.TM_DROP),
 }
-"""Default hooks of a mechanism at its ports."""
+"""Default hooks of each method at the own ports, and the hooks of `Mechanism.needs` that replace them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Needs:
     """The needs of a mechanism at the ports of its switch."""
 
     hooks: Sequence[tuple[int, HookSet]] = ()
-    """Hooks per port; those that the class does not define are ignored."""
+    """Places of hooks, per port. A hook that is defined but not placed here is called at the mechanism's own ports."""
     queues: Sequence[tuple[int, QueueConfig]] = ()
     """Queues in addition to the port's own. They are numbered in the order of the requests."""
     depths: Sequence[tuple[int, int]] = ()
@@ -129,6 +131,7 @@ class Mechanism(Generic[S]):
     claims: ClassVar[Sequence[Claim]]
     queues: ClassVar[int]
     marks: ClassVar[bool]
+    depths: ClassVar[Literal["own"] | None]
 
     def __init_subclass__(
         cls,
@@ -140,16 +143,22 @@ class Mechanism(Generic[S]):
         claims: Sequence[Claim] = (),
         queues: int = 0,
         marks: bool = False,
+        depths: Literal["own"] | None = None,
     ) -> None:
         """Declare the mechanism to the scenario: the value of ``kind``, and its name in messages.
 
         Further arguments: its ``stage``; the field of the settings that names the ``places`` where it runs; the
         conflicting actions that it ``claims`` there; the maximum number of ``queues`` that it requests at a port;
-        whether it ``marks`` packets of ECN-capable transports.
+        whether it ``marks`` packets of ECN-capable transports; ``depths="own"`` if hooks read the depths of its ports'
+        queues.
+
+        Raises `TypeError` for another value of ``depths``.
         """
+        if depths not in {None, "own"}:
+            raise TypeError(f'depths is "own" or None, not {depths!r}')
         super().__init_subclass__()
         cls.kind, cls.title, cls.stage, cls.places = kind, title or cls.__name__, stage, places
-        cls.claims, cls.queues, cls.marks = tuple(claims), queues, marks
+        cls.claims, cls.queues, cls.marks, cls.depths = tuple(claims), queues, marks, depths
 
     @classmethod
     def settings_class(cls) -> type[Any]:
@@ -168,14 +177,24 @@ class Mechanism(Generic[S]):
         return [name for name in names if getattr(cls, name) is not getattr(Mechanism, name)]
 
     def needs(self, queue_counts: Sequence[int]) -> Needs:
-        """Return its needs; ``queue_counts`` has the queues of each port before the mechanism's own.
+        """Return needs beyond its hooks at its `ports`: queues, depths, or hooks at other places.
 
-        The default subscribes at its `ports` to the hooks that it defines.
+        ``queue_counts`` has the queues of each port before the mechanism's own.
         """
-        wanted = HookSet(0)
-        for name in self.hooks_defined():
-            wanted |= _SUBSCRIBED.get(name, HookSet(0))
-        return Needs(hooks=[(port, wanted) for port in self.ports])
+        return Needs()
+
+    def _all_needs(self, queue_counts: Sequence[int]) -> Needs:
+        """Return its needs, with the hooks that it defines and the depths of its class; the simulator calls this."""
+        needs = self.needs(queue_counts)
+        placed = reduce(or_, (hooks for _, hooks in needs.hooks), HookSet(0))
+        defaults = [_SUBSCRIBED[name] for name in self.hooks_defined() if name in _SUBSCRIBED]
+        missing = reduce(or_, (hook for hook, replaced_by in defaults if not placed & replaced_by), HookSet(0))
+        own = [(port, queue) for port in self.ports for queue in range(queue_counts[port]) if self.depths == "own"]
+        return replace(
+            needs,
+            hooks=[*needs.hooks, *((port, missing) for port in self.ports)],
+            depths=list(dict.fromkeys([*needs.depths, *own])),
+        )
 
     def rx(self, context: Context) -> Verdict:
         """Handle a good frame that came in, before routing."""

@@ -14,6 +14,7 @@ from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
 
+from hitless.prototype.kinds import MechanismClass, register
 from hitless.scenario import Scenario
 from hitless.sweeps.measured import Measure
 from hitless.sweeps.plan import Grid, SweepPlan
@@ -35,6 +36,7 @@ def sweep(
     executor: Executor | None = None,
     fresh: bool = False,
     progress: bool = True,
+    mechanisms: Collection[MechanismClass] = (),
 ) -> Swept:
     """Run a scenario at every point of a grid, with every seed.
 
@@ -42,6 +44,8 @@ def sweep(
     lists need labels: ``{"link[0].loss.rate": [1e-4, 1e-3], "mechanism": {"none": [], "LG": [{...}]}}``. ``seeds`` are
     numbers, or a count N for the seeds 1 to N. ``keep`` names tables of each run to store in the data set. ``measure``
     is a function from a run to your own metrics; it must depend on the run alone.
+
+    ``mechanisms`` are Python classes that the scenario can name by kind; their runs need this process.
 
     Runs use ``jobs`` threads (default: one per core), or any ``executor``; the rows are the same bytes either way. Each
     finished run is cached by the digest of program, effective scenario and seed, so another call only runs what is
@@ -51,6 +55,7 @@ def sweep(
     Raises `RefusedScenario` before any run if a point of the grid is not a valid scenario, `HitlessError` at the end if
     runs failed, and `KeyboardInterrupt` when interrupted. Finished runs are cached and written in each case.
     """
+    register(mechanisms)
     options = Options(
         out=None if out is None else Path(out),
         jobs=jobs,

@@ -94,7 +94,7 @@ impl PythonMechanism {
     }
 
     fn ask(&mut self, py: Python<'_>, queue_counts: &[usize]) -> PyResult<Needs> {
-        let returned = self.object.bind(py).call_method1("needs", (queue_counts,))?;
+        let returned = self.object.bind(py).call_method1("_all_needs", (queue_counts,))?;
         let asked = needs::read(&returned, self.methods.hooks(), queue_counts.len(), self.queues_most)?;
         let queues = KnownQueues::new(queue_counts, &asked.needs);
         for (port, queue) in &asked.depths {
