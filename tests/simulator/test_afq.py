@@ -27,6 +27,8 @@ from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
 from hitless_papers.statements import counted_once
 from warm import hitless
+from worlds import dumbbell, ideal
+from worlds import flows as flows_of
 
 
 class Fixed(Sizes):
@@ -290,3 +292,42 @@ def test_runs_of_one_load_have_the_same_flows():
 def test_on_off_senders_are_not_refused_for_bursts_that_there_is_no_time_for():
     scenario = one_link.Sharing(one_link.DCTCP_AFQ, 512).scenario(duration_ms=1_000)
     hl.Scenario.from_dict(scenario).check()
+
+
+def classes_beside_each_other(classes):
+    """Class 2 sends a fifth of the link, class 0 nearly all; two flows of class 1 send more than the rest."""
+    senders = {"above": (2, "2 Gbps"), "loud": (1, "9 Gbps"), "less": (1, "6 Gbps"), "below": (0, "9 Gbps")}
+    world = dumbbell(4, 4) | ideal("400 KB", scheduler="strict", queues_per_port=3)
+    world["transport"] = [{"name": name, "kind": "udp", "rate": rate} for name, (_, rate) in senders.items()]
+    world["flows"] = [
+        flow
+        for host, (name, (group, _)) in enumerate(senders.items())
+        for flow in flows_of(
+            "constant-rate", [f"h{host}"], [f"h{host + 4}"], name=name, transport=name, **{"class": group}
+        )["flows"]
+    ]
+    afq = {"kind": "afq", "ports": ["left->right"], "classes": classes}
+    return {"name": "classes", "duration": "10 ms", **world, "mechanism": [afq]}
+
+
+def test_only_a_listed_class_is_fair_queued():
+    made = PacketSimulation(classes_beside_each_other([1])).job(file_name="classes", seed=1).run()
+    delivered = made.table("flows")["delivered_bytes"].to_list()
+    above, loud, less, below = (value * 8 / 10e-3 / 10e9 for value in delivered)
+    assert above == pytest.approx(0.2, rel=0.05)
+    assert loud == pytest.approx(less, rel=0.02)
+    assert above + loud + less > 0.95
+    assert below < 0.02
+    counters = {row["counter"]: row["value"] for row in made.table("mechanisms").iter_rows(named=True)}
+    seen = counters["packets given a queue"] + counters["packets dropped too far ahead"]
+    assert seen == pytest.approx((9 + 6) / 8 * 10e-3 * 1e9 / 1_500, rel=0.05)
+    assert "above" not in made.table("drops")["group"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("classes", "rule"),
+    [([], "is empty"), ([3], "class 3 has no separate queue"), ([0, 2], "class 1 is between them")],
+)
+def test_classes_that_cannot_be_fair_queued_are_refused(classes, rule):
+    with pytest.raises(hl.RefusedScenario, match=rule):
+        hl.Scenario.from_dict(classes_beside_each_other(classes)).check()

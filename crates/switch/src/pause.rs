@@ -41,9 +41,10 @@ impl Pauses {
         self.ends_at[usize::from(class)] = Time::NEVER;
     }
 
-    /// Returns whether any class is paused at `now`.
-    pub fn is_active(&self, now: Time) -> bool {
-        self.ends_at.iter().any(|&ends_at| ends_at > now && ends_at != Time::NEVER)
+    /// Returns whether any of `classes`, one bit each, is paused at `now`.
+    pub fn is_active(&self, now: Time, classes: u8) -> bool {
+        let is_paused = |class: usize| self.ends_at[class] > now && self.ends_at[class] != Time::NEVER;
+        (0..8).any(|class| classes >> class & 1 == 1 && is_paused(class))
     }
 
     /// Handles the event for `class` at `now`.

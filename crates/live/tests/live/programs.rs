@@ -81,6 +81,8 @@ fn afq_as_a_program_gives_frames_the_same_fates() {
     let rust = "[[mechanism]]\nkind = \"afq\"\nports = [\"leaf1->slow\"]\nqueues = 8\nbytes_per_round = \"1518 B\"\n\
                 sketch = { rows = 2, hash = \"checksums\" }\n";
     compare(&p4, rust, "");
+    // All frames are of the only class that is fair queued.
+    compare(&p4, &format!("{rust}classes = [0]\nport_buffer = \"20 KB\"\n"), TWO_QUEUES);
 }
 
 #[test]

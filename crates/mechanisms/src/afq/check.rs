@@ -1,7 +1,5 @@
 //! Checks that AFQ's numbers fit together. Sections refer to the paper.
 
-use std::collections::BTreeSet;
-
 use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::Quantity;
 use hitless_core::wire::packet::MTU_FRAME_BYTES;
@@ -10,15 +8,16 @@ use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
 use hitless_scenario::network::switch::{BufferSettings, DepthVisible};
 use hitless_scenario::network::topology::Topology;
-use hitless_scenario::network::topology::select::{SwitchPort, select_ports};
 
+use super::classes;
 use super::round_trip::by_round_trip;
 use super::settings::{AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, UpdateRule};
 
 pub fn check_entry(settings: &AfqSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();
-    ports(check, topology, settings, section);
+    check.ports_named_once(topology, &settings.ports, &format!("{section}.ports"));
+    classes::check(check, settings, section);
     switch(check, settings);
     round_trip(check, around, settings, section);
     sketch(check, settings, section);
@@ -29,22 +28,6 @@ pub fn check_entry(settings: &AfqSettings, around: Surroundings<'_>, section: &s
         rounds(check, settings, section);
         buffer(check, topology, settings, section);
     }
-}
-
-fn ports(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, section: &str) {
-    for (number, name) in settings.ports.iter().enumerate() {
-        if let Err(rule) = select_ports(topology, name) {
-            check.report(Problem::new(format!("{section}.ports[{number}]"), "", rule));
-        }
-    }
-    let mut seen = BTreeSet::<SwitchPort>::new();
-    let mut ports = settings.ports_by_switch(topology).into_values().flatten();
-    let twice = ports.find(|&port| !seen.insert(port));
-    let problem = |port: SwitchPort| {
-        let rule = format!("{} has AFQ already", port.name(topology));
-        Problem::new(format!("{section}.ports"), "", rule)
-    };
-    check.report_all(twice.map(problem));
 }
 
 /// Requires that a round trip and bytes per round agree if both are set.
@@ -61,14 +44,14 @@ fn round_trip(check: &mut Check<'_>, around: Surroundings<'_>, settings: &AfqSet
 /// Requires that the settings of `[switch]` for ports are compatible with AFQ on them.
 fn switch(check: &mut Check<'_>, settings: &AfqSettings) {
     let switch = &check.scenario.switch;
-    let is_everywhere = settings.ports.is_empty();
+    let is_everywhere = settings.ports.is_empty() && classes::bits(settings, switch) == u8::MAX;
     check.require_else(!is_everywhere || switch.queues_per_port == 1, || {
         Problem::new("switch.queues_per_port", "", "AFQ takes all packets of its ports: these queues would stay empty")
-            .hint("take 1, or name AFQ's ports")
+            .hint("take 1, or name AFQ's ports or classes")
     });
     check.require_else(!is_everywhere || !switch.marks_somewhere(), || {
         Problem::new("switch.ecn", "", "AFQ takes all packets of its ports: no other queue would ever mark one")
-            .hint("take ecn_rounds of the mechanism, or name AFQ's ports")
+            .hint("take ecn_rounds of the mechanism, or name AFQ's ports or classes")
     });
 }
 
@@ -227,9 +210,10 @@ fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, se
     check.require_else(!is_length || one_flow <= least, || {
         let (queues, per_round) = (settings.queues, settings.bytes_per_round().text());
         let weight = if heaviest > 1.0 { format!(" x weight {heaviest}") } else { String::new() };
+        let room =
+            if settings.classes.is_some() { "room of these classes at a port is" } else { "buffer of a port has" };
         let rule = format!(
-            "one flow alone may have {queues} rounds x {per_round}{weight} = {} queued, and the \
-             buffer of a port has {}",
+            "one flow alone may have {queues} rounds x {per_round}{weight} = {} queued, and the {room} {}",
             one_flow.text(),
             least.text()
         );

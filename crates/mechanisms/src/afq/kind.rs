@@ -10,7 +10,7 @@ use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_switch::QueueLimit;
 use rand::Rng;
 
-use super::{Afq, AfqIdleRound, AfqPort, AfqSettings, check, round_trip};
+use super::{Afq, AfqIdleRound, AfqPort, AfqSettings, check, classes, round_trip};
 use crate::port_choice::on_each_switch;
 use crate::queue_limit::queue_limit;
 
@@ -82,7 +82,9 @@ fn afq_port(settings: &AfqSettings, at: SwitchPort, around: Surroundings<'_>) ->
     let rate = around.link_settings_at(at).rate;
     let round_time = || rate.time_for(settings.bytes_per_round().0).max(Duration::from_ps(1));
     let idle_round_time = (settings.idle_round == AfqIdleRound::LineRate).then(round_time);
-    AfqPort { port: at.port, limit, idle_round_time }
+    let switch = &around.scenario.switch;
+    let (classes, queue) = (classes::bits(settings, switch), classes::queue(settings, switch));
+    AfqPort { port: at.port, limit, idle_round_time, classes, queue }
 }
 
 #[cfg(test)]
@@ -117,9 +119,10 @@ mod tests {
         };
         let limit = QueueLimit::Bytes(400_000);
         // 3 KB at 10 Gbps.
-        let first = |port| AfqPort { port: PortId(port), limit, idle_round_time: Some(Duration::from_ns(2_400)) };
+        let time = Some(Duration::from_ns(2_400));
+        let first = |port| AfqPort { idle_round_time: time, ..AfqPort::new(PortId(port), limit) };
         assert_eq!(ports_of(entries[0]), [(0, first(0)), (0, first(1)), (0, first(2)), (1, first(0))]);
-        let last = AfqPort { port: PortId(1), limit: QueueLimit::Unlimited, idle_round_time: None };
+        let last = AfqPort::new(PortId(1), QueueLimit::Unlimited);
         assert_eq!(ports_of(entries[1]), [(1, last)]);
         assert_ne!(seed(SwitchId(0), around), seed(SwitchId(1), around));
     }

@@ -9,6 +9,7 @@ mod adaptive;
 mod charge;
 mod check;
 mod checker;
+mod classes;
 mod counters;
 pub mod hash;
 mod kind;
@@ -49,6 +50,18 @@ pub struct AfqPort {
     pub limit: QueueLimit,
     /// Time of a round while the port is idle; `None` if the round stands still.
     pub idle_round_time: Option<Duration>,
+    /// Fair-queued traffic classes, one bit each.
+    pub classes: u8,
+    /// Configuration of each queue; level and quantum place all of them among the port's other queues.
+    pub queue: QueueConfig,
+}
+
+impl AfqPort {
+    /// AFQ for all classes of `port`, with rounds that stand still while it is idle.
+    pub const fn new(port: PortId, limit: QueueLimit) -> Self {
+        let queue = QueueConfig::normal(QueueLimit::Unlimited);
+        Self { port, limit, idle_round_time: None, classes: u8::MAX, queue }
+    }
 }
 
 /// AFQ on ports of a switch.
@@ -270,7 +283,6 @@ impl Afq {
     }
 
     fn group(&self, port: AfqPort) -> QueueGroup {
-        let normal = QueueConfig::normal(QueueLimit::Unlimited);
         let discipline = match self.settings.scheduler {
             AfqScheduler::RotatingStrictPriority(AfqRotating { late, step }) => {
                 let late = match late {
@@ -286,10 +298,11 @@ impl Afq {
         };
         QueueGroup {
             queues: self.settings.queues,
-            queue: normal,
+            queue: port.queue,
             discipline,
             limit: port.limit,
             idle_round_time: port.idle_round_time,
+            classes: port.classes,
         }
     }
 
@@ -356,6 +369,9 @@ impl Mechanism for Afq {
         let packet = Facts::of(context.packet());
         let port = packet.egress_port;
         let place = self.place(port);
+        if self.ports[place].of.classes >> (packet.class & 7) & 1 == 0 {
+            return Verdict::Continue;
+        }
         self.swap_if_first_is_over(port, context);
         let mut rounds = context.group(port).rounds().expect("AFQ's ports have its group of queues");
         let state = &mut self.ports[place];
@@ -462,9 +478,7 @@ impl Afq {
             }
         }
     }
-}
 
-impl Afq {
     /// Sends a packet to the queue of `round`.
     #[inline]
     fn assign(&mut self, place: usize, rounds: Rounds, round: u64, context: &mut Context<'_>) -> Verdict {

@@ -1,6 +1,6 @@
 //! AFQ's parameters. Sections refer to the paper (Sharma et al., NSDI 2018).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hitless_core::settings::quantity::{Optional, QueueLength, Text};
 use hitless_core::wire::packet::MTU_FRAME_BYTES;
@@ -23,6 +23,13 @@ pub struct AfqSettings {
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
+    /// Fair-queued traffic classes. AFQ's queues then take the place of the queues of these classes in the order of
+    /// the port (`switch.scheduler`): with "strict" above lower and below higher classes, with "drr" with the turns of
+    /// all of them. Other classes keep their queues, marks and buffer. Each class needs a separate queue
+    /// (`switch.queues_per_port`), and with "strict" they must be neighbours. Classes above the last queue follow it.
+    #[schemars(extend("x-default" = "all"), length(max = 8), inner(range(max = 7)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<BTreeSet<u8>>,
     /// nQ: queues of a port, one for each of the next rounds (sections 4 and 6: 32; 8 to 32).
     #[schemars(range(min = 2, max = 63))]
     pub queues: u8,
@@ -67,9 +74,10 @@ pub struct AfqSettings {
     /// Use fewer queues when the shared buffer gets short (the idea of A2FQ). Default: always all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AfqAdaptive>,
-    /// Maximum contents of all queues of a port together (section 3.3.1).
+    /// Maximum contents of all AFQ queues of a port together (section 3.3.1).
     #[schemars(extend(
-        "x-default" = "the static limit of the port; with a shared buffer only its alpha decides, for each queue"
+        "x-default" = "the static limit of the port, or with `classes` of their queues; with a shared buffer only its \
+            alpha decides, for each queue"
     ))]
     #[serde(with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
     pub port_buffer: Option<QueueLength>,
@@ -298,6 +306,7 @@ impl Default for AfqSettings {
     fn default() -> Self {
         Self {
             ports: Vec::new(),
+            classes: None,
             queues: 32,
             bytes_per_round: None,
             round_trip: None,
@@ -331,7 +340,17 @@ impl AfqSettings {
 
     /// The common limit of a port's queues; `None` if only the shared buffer limits them.
     pub fn limit_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
-        self.port_buffer.or_else(|| limit_of_port(scenario, topology, at))
+        let of_port = || limit_of_port(scenario, topology, at);
+        self.port_buffer.or_else(|| Some(self.part_of(of_port()?, scenario.switch.queue_count())))
+    }
+
+    /// The limits of the replaced queues together, if all `queues` of a port have the limit `whole`.
+    fn part_of(&self, whole: QueueLength, queues: u8) -> QueueLength {
+        let (Some(listed), all) = (&self.classes, u64::from(queues)) else { return whole };
+        match whole {
+            QueueLength::Packets(packets) => QueueLength::Packets((packets / all).max(1) * listed.len() as u64),
+            QueueLength::Bytes(bytes) => QueueLength::Bytes(Bytes(bytes.0 / all * listed.len() as u64)),
+        }
     }
 
     /// The smallest buffer of a port, or the shared buffer if it is smaller.
@@ -356,9 +375,5 @@ impl AfqSettings {
     /// The distance in rounds from the oldest queued round at which a packet is dropped, with all queues in use.
     pub fn rounds_max(&self) -> u64 {
         u64::from(self.queues) + u64::from(self.drop_ahead == DropAhead::BeyondQueues)
-    }
-
-    pub fn weight(&self, class: usize) -> f64 {
-        self.class_weights.get(class).copied().unwrap_or(1.0)
     }
 }

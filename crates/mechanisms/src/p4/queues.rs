@@ -73,6 +73,7 @@ fn group(rounds: &P4Rounds, port: SwitchPort, around: Surroundings<'_>) -> Queue
         discipline: GroupDiscipline::RotatingStrictPriority { late, step },
         limit: limit.map_or(QueueLimit::Unlimited, queue_limit),
         idle_round_time: None,
+        classes: u8::MAX,
     }
 }
 

@@ -16,7 +16,7 @@ fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint
 }
 
 fn afq(ports: u16, rows: u8, columns: u32) -> Afq {
-    let port = |number| AfqPort { port: PortId(number), limit: QueueLimit::Unlimited, idle_round_time: None };
+    let port = |number| AfqPort::new(PortId(number), QueueLimit::Unlimited);
     let sketch = AfqSketch { rows, columns, ..AfqSketch::default() };
     Afq::new((0..ports).map(port).collect(), AfqSettings { sketch, ..AfqSettings::default() }, 1)
 }

@@ -45,6 +45,7 @@ fn every_kind_of_setting_is_read_back_the_same() {
         "sketch = { update = \"increment\", hash = \"checksums\", rows = 4, bid_bits = 64 }\nidle_round = \"line-rate\"",
         "sketch = { update = \"figure-3\" }\nport_buffer = \"512KB\"",
         "round_trip = \"1 ms\"",
+        "classes = [0]",
     ];
     for settings in variants {
         assert_reads_back_the_same(&with(settings));
@@ -55,7 +56,7 @@ fn every_kind_of_setting_is_read_back_the_same() {
 fn what_cannot_be_meant_is_refused_with_the_numbers() {
     let rows = [
         ("ports = [\"h0\"]", "ports[0]", "'h0' is a host, and only switches have ports with queues"),
-        ("ports = [\"left\", \"left->right\"]", "ports", "left->right has AFQ already"),
+        ("ports = [\"left\", \"left->right\"]", "ports[1]", "names a port twice"),
         ("sketch = { bid_bits = 48 }", "sketch.bid_bits", "must be 32 or 64"),
         ("sketch = { hash = \"checksums\", rows = 5 }", "sketch.rows", "four rows at most"),
         ("sketch = { update = \"increment\" }", "sketch.update", "too far ahead for ever"),
@@ -153,4 +154,54 @@ fn left_out_bytes_per_round_follow_from_the_links_and_the_buffer() {
     assert_eq!(of(&buffer("320 KB"), TCP), 10_000);
     assert_eq!(of(&buffer("50 KB"), TCP), 1_562);
     assert_eq!(of(&buffer("4 MB"), "kind = \"packet-pair\""), 1_518);
+}
+
+/// The example with a queue for each of four classes.
+fn with_classes(scheduler: &str, settings: &str) -> String {
+    let switch = format!("preset = \"ideal\"\nqueues_per_port = 4\nscheduler = \"{scheduler}\"");
+    with(settings).replace("preset = \"ideal\"", &switch)
+}
+
+#[test]
+fn classes_that_cannot_be_fair_queued_are_refused() {
+    let rows = [
+        ("strict", "classes = []", "classes", "is empty"),
+        ("strict", "classes = [1, 4]", "classes", "class 4 has no separate queue: switch.queues_per_port is 4"),
+        ("strict", "classes = [0, 3]", "classes", "class 1 is between them"),
+        ("strict", "classes = [1]\nclass_weights = [2, 3]", "class_weights[0]", "is not among classes"),
+        ("drr", "classes = [1]\nflow_key = \"class\"\nclass_weights = [1, 3, 2]", "class_weights[2]", "is not among"),
+    ];
+    for (scheduler, settings, field, rule) in rows {
+        let error = check(&with_classes(scheduler, settings), "afq.toml").expect_err(settings);
+        let found = error.findings.iter().find(|finding| finding.field == format!("mechanism[0].{field}"));
+        let found = found.unwrap_or_else(|| panic!("{settings}: nothing about {field}:\n{error}"));
+        assert!(found.rule.contains(rule), "{settings}: {}", found.rule);
+    }
+    // All classes everywhere: the queues of the switch would stay empty, as without a list.
+    let error = check(&with_classes("strict", "classes = [0, 1, 2, 3]"), "afq.toml").expect_err("no other class");
+    assert_eq!(error.findings[0].field, "switch.queues_per_port", "{error}");
+    let twice = "classes = [1]\n[[mechanism]]\nkind = \"afq\"\nclasses = [2]";
+    let error = check(&with_classes("strict", twice), "afq.toml").expect_err("two entries");
+    assert!(error.findings[0].rule.contains("has AFQ by another entry"), "{error}");
+    for (scheduler, settings) in [
+        ("strict", "classes = [1, 2]\nclass_weights = [1, 3]"),
+        ("drr", "classes = [0, 3]"),
+        ("strict", "classes = [3]\nflow_key = \"class\"\nclass_weights = [1, 1, 1, 2, 2, 2]"),
+        ("strict", "classes = [2]\nscheduler = { kind = \"two-groups\" }"),
+    ] {
+        check(&with_classes(scheduler, settings), "afq.toml").expect(settings);
+    }
+}
+
+/// 512 KB for four queues.
+#[test]
+fn listed_classes_have_the_limits_of_the_queues_that_they_replace() {
+    let error = check(&with_classes("strict", "classes = [1]\nbytes_per_round = \"5 KB\""), "afq.toml");
+    let error = error.expect_err("160 KB of one flow");
+    let rule = "32 rounds x 5 KB = 160 KB queued, and the room of these classes at a port is 128 KB";
+    assert!(error.findings[0].rule.contains(rule), "{error}");
+    for enough in ["classes = [1, 2]", "classes = [1]\nport_buffer = \"160 KB\""] {
+        let text = with_classes("strict", &format!("bytes_per_round = \"5 KB\"\n{enough}"));
+        check(&text, "afq.toml").expect(enough);
+    }
 }

@@ -126,3 +126,61 @@ fn queues_that_are_too_short_for_rate_and_round_trip_are_told() {
     assert!(!is_told("166667 ns", "round_trip = \"1 ms\""));
     assert!(!is_told("8 us", ""));
 }
+
+/// The example with messages of 10 KB in class 1; its other flows have class 0. `switch` has the queues of a port.
+fn with_control(switch: &str, mechanism: &str) -> Outcome {
+    let text = example().replace("preset = \"ideal\"", &format!("preset = \"ideal\"\n{switch}"));
+    let cut = text.find("[[mechanism]]").expect("the example has a mechanism");
+    run(&format!(
+        "{}[[flows]]\nname = \"control\"\nkind = \"sequence\"\ntransport = \"newreno\"\nclass = {}\ncount = 60\n\
+         gap = \"50 us\"\nsources = [\"h0\"]\ndestinations = [\"h9\"]\nsizes = {{ kind = \"fixed\", bytes = \"10 KB\" }}\n\
+         {mechanism}",
+        text[..cut].replace("dctcp", "newreno"),
+        u8::from(switch.contains("queues_per_port")),
+    ))
+}
+
+/// The mean time of the control messages in microseconds.
+fn control_us(outcome: &Outcome) -> f64 {
+    let [started, delivered] = ["started_ps", "delivered_ps"].map(|name| support::times(outcome, "messages", name));
+    let both = started.iter().zip(delivered).filter(|(_, delivered)| **delivered >= 0);
+    let took_us: Vec<_> = both.map(|(started, delivered)| (delivered - started) as f64 / 1e6).collect();
+    assert_eq!(took_us.len(), 60, "the other flows never end");
+    took_us.iter().sum::<f64>() / 60.0
+}
+
+#[test]
+fn a_class_above_the_fair_ones_is_as_fast_as_without_afq() {
+    let strict = "queues_per_port = 2\nscheduler = \"strict\"";
+    let plain = with_control(strict, "");
+    let fair = with_control(strict, "[[mechanism]]\nkind = \"afq\"\nclasses = [0]\nmeasure_estimation = true\n");
+    let ratio = control_us(&fair) / control_us(&plain);
+    assert!((0.9..1.1).contains(&ratio), "{ratio}");
+    // The flows of the example come last.
+    let [without, bytes] = [&plain, &fair].map(|outcome| delivered(outcome).split_off(60));
+    assert!(jain(&without) < 0.5 && jain(&bytes) > 0.99, "{without:?} {bytes:?}");
+    let all = with_control("", "[[mechanism]]\nkind = \"afq\"\n");
+    assert!(control_us(&all) > 1.5 * control_us(&fair), "{} {}", control_us(&all), control_us(&fair));
+}
+
+/// A lossy link whose protection pauses classes, below AFQ for one of them.
+#[test]
+fn linkguardian_keeps_every_packet_of_all_classes_in_order() {
+    let guarded = |kind: &str| {
+        let link = "[[link]]\nname = \"left->right\"\nloss = { kind = \"bernoulli\", rate = 0.003 }\n";
+        let strict = "queues_per_port = 2\nscheduler = \"strict\"";
+        with_control(
+            strict,
+            &format!(
+                "{link}[[mechanism]]\nkind = \"afq\"\nclasses = [{kind}]\n\
+             [[mechanism]]\nkind = \"linkguardian\"\nlink = \"left->right\"\nbuffering = \"paused-queue\"\n\
+             pause_threshold = \"4 KB\"\nresume_threshold = \"2 KB\"\n[measure]\norder = true\n"
+            ),
+        )
+    };
+    for class in ["0", "1"] {
+        let outcome = guarded(class);
+        assert!(counter(&outcome, "pauses") > 10, "class {class}: {}", counter(&outcome, "pauses"));
+        assert!(control_us(&outcome) < 100.0, "class {class}: {}", control_us(&outcome));
+    }
+}

@@ -37,13 +37,14 @@ const TRANSPORTS: [&str; 4] = [
 ];
 const BOLT_TRANSPORT: &str = "kind = \"tcp\"\ncongestion = \"bolt\"\nrto_min = \"300 us\"\n";
 /// Kind and settings of every switch mechanism.
-const MECHANISMS: [(&str, &str); 35] = [
+const MECHANISMS: [(&str, &str); 36] = [
     ("afq", ""),
     ("afq", "ports = [\"left->right\"]"),
     ("afq", "ports = [\"left\"]\nqueues = 63"),
     ("afq", "queues = 62\nmeasure_estimation = true"),
     ("afq", "scheduler = { kind = \"two-groups\" }"),
     ("afq", "adaptive = {}"),
+    ("afq", "classes = [0]\nqueues = 20"),
     ("afq", "round = \"from-occupancy\"\nscheduler = { kind = \"deficit-round-robin\" }"),
     ("dibs", "ports = [\"left->right\"]"),
     ("dibs", "to_arrival_port = false\nports = [\"right\"]"),

@@ -72,7 +72,7 @@ impl GroupAccess<'_, '_> {
         self.reach.core.queued(self.port).group_bytes()
     }
 
-    /// Returns whether the group is idle: no packet waits, none is under way to it, and the line is free.
+    /// Returns whether the group is idle: no packet waits, is under way to it or is on the line.
     pub fn is_idle(self) -> bool {
         self.reach.core.group_is_idle(self.reach.visit.now, self.port)
     }

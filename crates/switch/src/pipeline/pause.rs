@@ -24,12 +24,13 @@ impl Switch {
             return self.resume_class(now, port, class, environment);
         }
         let queue = state.config.class_queue[usize::from(class)];
+        let pauses = state.rare().pauses;
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {
                 scheduler.pause(queue);
-                // A group or a mechanism has taken packets of all classes out of their queues, so those queues pause
-                // too.
-                scheduler.set_mixed_paused(&state.config.class_queue, true);
+                // Queues of a group or a mechanism pause too, with all the classes that they hold.
+                let is_paused = |classes| classes >> class & 1 == 1 || pauses.is_active(now, classes);
+                scheduler.set_mixed_paused(&state.config.class_queue, is_paused);
             }
             // A flow's queue can hold packets of any class, so all queues pause.
             Scheduler::Flow(scheduler) => scheduler.pause(),
@@ -48,15 +49,15 @@ impl Switch {
         }
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(class)];
-        let is_paused = state.rare().pauses.is_active(now);
+        let pauses = state.rare().pauses;
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {
                 scheduler.resume(queue);
-                // Queues with packets of several classes resume only when no class is paused.
-                scheduler.set_mixed_paused(&state.config.class_queue, is_paused);
+                // Queues with packets of several classes resume only when none of these classes is paused.
+                scheduler.set_mixed_paused(&state.config.class_queue, |classes| pauses.is_active(now, classes));
                 self.serve_when_free(now, port, environment);
             }
-            Scheduler::Flow(scheduler) if !is_paused => {
+            Scheduler::Flow(scheduler) if !pauses.is_active(now, u8::MAX) => {
                 scheduler.resume();
                 self.serve_flows_when_free(now, port, environment);
             }

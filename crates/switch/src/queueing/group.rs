@@ -52,6 +52,8 @@ pub struct QueueGroup {
     pub limit: QueueLimit,
     /// Duration of a round while the port is idle; `None` stops the rounds of an idle port.
     pub idle_round_time: Option<Duration>,
+    /// Traffic classes with packets in the group, one bit each: a pause of one of them pauses the group.
+    pub classes: u8,
 }
 
 /// The position of a group in its rounds.
@@ -87,7 +89,7 @@ crate::counters! {
 #[derive(Debug, hitless_core::state::State)]
 pub(super) struct Group {
     #[configured]
-    config: QueueGroup,
+    pub config: QueueGroup,
     #[configured]
     first: u8,
     /// Queue of the current turn, counted from the first, and its round.

@@ -314,13 +314,6 @@ impl QueuedScheduler {
         self.set_paused(queue, false);
     }
 
-    /// Pauses or resumes the group of queues, if there is one.
-    pub fn set_group_paused(&mut self, is_paused: bool) {
-        if let Some(first) = self.first_of_group() {
-            self.set_paused(first, is_paused);
-        }
-    }
-
     fn set_paused(&mut self, queue: QueueId, is_paused: bool) {
         let mut queues =
             self.group.as_ref().filter(|group| group.contains(queue)).map_or(1 << queue.0, |group| group.mask());
@@ -372,9 +365,12 @@ impl QueuedScheduler {
     }
 
     /// Pauses or resumes queues with packets of several classes: the group, and queues with packets of hosts that are
-    /// not the queue of a class.
-    pub fn set_mixed_paused(&mut self, class_queues: &[QueueId], is_paused: bool) {
-        self.set_group_paused(is_paused);
+    /// not the queue of a class. `is_paused` says whether any of some classes, one bit each, is paused.
+    pub fn set_mixed_paused(&mut self, class_queues: &[QueueId], is_paused: impl Fn(u8) -> bool) {
+        if let Some((first, classes)) = self.group.as_ref().map(|group| (group.leader(), group.config.classes)) {
+            self.set_paused(QueueId(first), is_paused(classes));
+        }
+        let is_paused = is_paused(u8::MAX);
         for index in 0..self.queues.len() as u8 {
             let queue = QueueId(index);
             let is_mixed = self.queues[usize::from(index)].config.of_hosts && !class_queues.contains(&queue);
@@ -461,8 +457,8 @@ impl QueuedScheduler {
 
     /// Returns whether no packet of the group is queued or on the line.
     pub fn group_is_idle(&self, now: Time) -> bool {
-        let is_empty = self.group.as_ref().is_some_and(|group| group.is_empty());
-        is_empty && self.busy_until <= now
+        let is_on_line = self.busy_until > now && self.is_grouped(self.serving.0);
+        !is_on_line && self.group.as_ref().is_some_and(|group| group.is_empty())
     }
 
     /// Returns whether `queue` is paused.

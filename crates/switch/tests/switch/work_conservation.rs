@@ -73,7 +73,7 @@ fn groups() -> impl Strategy<Value = Option<QueueGroup>> {
         let moves_on = !matches!(discipline, GroupDiscipline::DeficitRoundRobin { .. });
         let idle_round_time = idle_ns.filter(|_| moves_on).map(Duration::from_ns);
         let queue = QueueConfig::normal(QueueLimit::Unlimited).with_priority(priority);
-        QueueGroup { queues: 2 * half, queue, discipline, limit, idle_round_time }
+        QueueGroup { queues: 2 * half, queue, discipline, limit, idle_round_time, classes: u8::MAX }
     }))
 }
 

@@ -1,5 +1,6 @@
 //! AFQ against tables, properties and an exact bit-by-bit round robin.
 
+mod classes;
 mod idle;
 mod oracle;
 mod rules;

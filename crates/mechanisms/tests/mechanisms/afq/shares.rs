@@ -6,10 +6,10 @@ use hitless_switch::BufferPolicy;
 
 use super::world::{Arrival, BYTE, PORT, Run, arrival, ideal, run_at, run_ideal, settings};
 
-const LENGTH_BYTES: u64 = 2_000_000;
+pub const LENGTH_BYTES: u64 = 2_000_000;
 
 /// Flows that send packets of 1,000 bytes at a percentage of the line, `(flow, percent)`.
-fn load(flows: &[(u32, u64)]) -> Vec<Arrival> {
+pub fn load(flows: &[(u32, u64)]) -> Vec<Arrival> {
     let packets = |&(flow, percent): &(u32, u64)| {
         let gap = 100_000 / percent;
         (0..LENGTH_BYTES / gap).map(move |packet| arrival(packet * gap + u64::from(flow), flow, 1_000))

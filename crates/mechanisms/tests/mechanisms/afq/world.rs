@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::one_switch::OneSwitch;
 
-const IN: PortId = PortId(0);
+pub const IN: PortId = PortId(0);
 pub const OUT: PortId = PortId(1);
 
 pub const RATE: BitRate = BitRate::from_gbps(80);
@@ -40,7 +40,7 @@ pub fn together(packets: impl IntoIterator<Item = (u32, u32)>) -> Vec<Arrival> {
 }
 
 /// A port without a limit; its round stands still while it is idle.
-pub const PORT: AfqPort = AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time: None };
+pub const PORT: AfqPort = AfqPort::new(OUT, QueueLimit::Unlimited);
 
 prop_compose! {
     /// Packets of up to `flows` flows: together, one after the other, and after pauses of up to `pause_bytes`.
@@ -139,10 +139,37 @@ pub fn run_at(
     buffer: BufferPolicy,
     schedule: &[Arrival],
 ) -> Run {
-    let port = PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited));
+    run_on(plain_port(), at, architecture, settings, buffer, schedule)
+}
+
+/// A port with one queue.
+pub fn plain_port() -> PortConfig {
+    PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited))
+}
+
+/// A switch with AFQ at the output `port`.
+pub fn switch_with(
+    port: PortConfig,
+    at: AfqPort,
+    architecture: Architecture,
+    settings: AfqSettings,
+    buffer: BufferPolicy,
+) -> OneSwitch {
     let afq = Box::new(Afq::new(vec![at], settings, 1));
-    let switch = Switch::new(architecture, vec![port.clone(), port], buffer, vec![afq]);
-    let mut one = OneSwitch::new(switch, |_| OUT);
+    let switch = Switch::new(architecture, vec![plain_port(), port], buffer, vec![afq]);
+    OneSwitch::new(switch, |_| OUT)
+}
+
+/// Like [`run_at`], with the queues of `port`.
+pub fn run_on(
+    port: PortConfig,
+    at: AfqPort,
+    architecture: Architecture,
+    settings: AfqSettings,
+    buffer: BufferPolicy,
+    schedule: &[Arrival],
+) -> Run {
+    let mut one = switch_with(port, at, architecture, settings, buffer);
     for arrival in schedule {
         one.arrive(arrival.at, IN, packet(arrival));
     }

@@ -31,11 +31,11 @@ fn a_pause_of_a_class_stops_what_mechanisms_hold_of_hosts_and_not_their_own() {
     let normal = QueueConfig::normal(QueueLimit::Unlimited);
     let mut scheduler = QueuedScheduler::new(&[normal, normal, normal.of_mechanism()], None);
     (0..3).for_each(|queue| fill(&mut scheduler, queue, 100, 1));
-    scheduler.set_mixed_paused(&[QueueId(0); 8], true);
+    scheduler.set_mixed_paused(&[QueueId(0); 8], |_| true);
     assert_eq!(scheduler.ready, 0b101);
     scheduler.hold_hosts_but(&[QueueId(1)]);
     assert_eq!(scheduler.ready, 0b100, "held is one thing, and paused another");
-    scheduler.set_mixed_paused(&[QueueId(0); 8], false);
+    scheduler.set_mixed_paused(&[QueueId(0); 8], |_| false);
     assert_eq!(scheduler.ready, 0b110);
     scheduler.release_hosts();
     assert_eq!(scheduler.ready, 0b111);
@@ -137,7 +137,8 @@ fn with_group(priorities: &[u8], discipline: GroupDiscipline, limit: QueueLimit)
     let queue = |&priority: &u8| QueueConfig::normal(QueueLimit::Unlimited).with_priority(priority);
     let queues: Vec<_> = priorities.iter().map(queue).collect();
     let queue = QueueConfig::normal(QueueLimit::Unlimited);
-    QueuedScheduler::new(&queues, Some(QueueGroup { queues: 4, queue, discipline, limit, idle_round_time: None }))
+    let group = QueueGroup { queues: 4, queue, discipline, limit, idle_round_time: None, classes: 0b10 };
+    QueuedScheduler::new(&queues, Some(group))
 }
 
 /// Puts a packet of `round` into its queue of the group that starts at queue `first`.
@@ -275,11 +276,21 @@ fn the_limit_of_a_group_is_for_its_queues_only() {
 fn a_pause_of_one_queue_of_a_group_stops_them_all() {
     let mut scheduler = with_group(&[100], ROTATING, QueueLimit::Unlimited);
     offer(&mut scheduler, 1, 0, 100);
-    scheduler.set_group_paused(true);
+    scheduler.pause(QueueId(2));
     offer(&mut scheduler, 1, 1, 100);
     assert_eq!(served(&mut scheduler), Vec::<u32>::new());
     scheduler.resume(QueueId(3));
     assert_eq!(served(&mut scheduler), [0, 1]);
+}
+
+#[test]
+fn a_pause_of_another_class_does_not_stop_a_group() {
+    for (paused, expected) in [(0b101, vec![0]), (0b111, vec![])] {
+        let mut scheduler = with_group(&[100], ROTATING, QueueLimit::Unlimited);
+        offer(&mut scheduler, 1, 0, 100);
+        scheduler.set_mixed_paused(&[QueueId(0); 8], |classes| classes & paused != 0);
+        assert_eq!(served(&mut scheduler), expected, "{paused:#b}");
+    }
 }
 
 #[test]
@@ -309,7 +320,7 @@ fn an_idle_group_goes_on_where_it_is_told_to() {
     let queue = QueueConfig::normal(QueueLimit::Unlimited);
     let idle_round_time = Some(Duration::from_ns(10));
     let limit = QueueLimit::Unlimited;
-    let group = QueueGroup { queues: 4, queue, discipline: ROTATING, limit, idle_round_time };
+    let group = QueueGroup { queues: 4, queue, discipline: ROTATING, limit, idle_round_time, classes: u8::MAX };
     let mut scheduler = QueuedScheduler::new(&[queue], Some(group));
     let at = |ns| Time::ZERO + Duration::from_ns(ns);
     let round = |scheduler: &mut QueuedScheduler, ns| scheduler.rounds(at(ns)).expect("a group").current;
