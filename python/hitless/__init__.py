@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hitless._native import Ecn as Ecn
     from hitless._native import Event as Event
     from hitless._native import Packet as Packet
+    from hitless._native import QueueAccess as QueueAccess
     from hitless._native import Verdict as Verdict
     from hitless.analysis import Certainty as Certainty
     from hitless.analysis import Interval as Interval
@@ -75,7 +76,7 @@ if _folder is not None:
     __path__.insert(0, _folder)
 
 _PLACES = {
-    "hitless._native": ("Context", "DropReason", "Ecn", "Event", "Packet", "Verdict"),
+    "hitless._native": ("Context", "DropReason", "Ecn", "Event", "Packet", "QueueAccess", "Verdict"),
     "hitless.analysis": (
         "Certainty",
         "Interval",
