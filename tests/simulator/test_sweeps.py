@@ -84,8 +84,8 @@ def test_kept_tables_are_one_data_set_with_the_axes_in_front(swept):
 def test_a_plot_has_a_curve_for_each_scheme(swept):
     assert [series.name for series in swept.plot("p99 FCT").plot.series] == ["none", "LG", "LG_NB"]
     assert [series.name for series in swept.plot("p99 FCT", x="mechanism").plot.series] == [
-        "link[0].loss.rate = 0.001",
-        "link[0].loss.rate = 0.01",
+        "loss rate of link 1 = 0.001",
+        "loss rate of link 1 = 0.01",
     ]
     report = (swept.folder / "report.html").read_text(encoding="utf-8")
     assert report.count("<svg") >= 4
