@@ -64,6 +64,13 @@ def test_labels_and_legend_are_text(matplotlib, tmp_path):
     assert "goodput" not in svg
 
 
+def test_a_name_is_neither_a_formula_nor_a_control_character(matplotlib, tmp_path):
+    series = [Series(name, ["$", "a$b"], [1.0, 2.0]) for name in ("$\\frac$", "\x1b[31m")]
+    svg = Picture(Plot("Odd", "x", "y", series)).save(tmp_path / "a.svg", width=3.0).read_text("utf-8")
+    for text in ("$\\frac$", "\\u001b[31m", "a$b"):
+        assert f">{text}</text>" in svg
+
+
 def test_nothing_is_outside_of_the_figure_or_on_top_of_the_axes(matplotlib):
     ax = Picture(_plot()).axes()
     ax.figure.draw_without_rendering()
@@ -85,6 +92,13 @@ def test_schemes_have_distinct_markers_and_papers_are_hollow(matplotlib):
     none, protected, paper = ax.get_lines()
     assert none.get_marker() != protected.get_marker() == paper.get_marker()
     assert (protected.get_markerfacecolor(), paper.get_markerfacecolor()) == (protected.get_color(), "none")
+
+
+def test_a_curve_of_many_points_has_a_few_markers_and_can_have_gaps(matplotlib, tmp_path):
+    series = [Series(n, list(range(99)), [None if x == 9 else x for x in range(99)], style="step") for n in "ab"]
+    picture = Picture(Plot("Share", "FCT (us)", "share", series))
+    assert picture.save(tmp_path / "a.svg", width=3.0).read_text("utf-8").count("<use ") < 60
+    assert len({line.get_marker() for line in picture.axes().get_lines()}) == 2
 
 
 def test_intervals_are_bars_or_bands(matplotlib):
@@ -147,9 +161,10 @@ def test_plots_of_a_folder_are_listed_and_drawn(matplotlib, tmp_path, capsys):
     drawn = tmp_path / "fig8.svg"
     assert report(ReportOptions(tmp_path / "out", figure="lg/fig8", out=drawn, width="4", label=["LG=ours"])) == 0
     assert ">ours</text>" in drawn.read_text("utf-8")
-    for wrong, words in (("lg/fig9", "lg-fig9-1, lg-fig9-2"), ("lg/fig7", "did you mean")):
-        with pytest.raises(BadInput, match=words):
-            report(ReportOptions(tmp_path / "out", figure=wrong))
+    assert report(ReportOptions(tmp_path / "out", figure="lg/fig9", out=tmp_path / "b.pdf")) == 0
+    assert {path.name for path in tmp_path.glob("b*")} == {"b-1.pdf", "b-2.pdf"}
+    with pytest.raises(BadInput, match="did you mean"):
+        report(ReportOptions(tmp_path / "out", figure="lg/fig7"))
     with pytest.raises(BadInput, match=r"plots\.json"):
         read_pictures(tmp_path)
     (tmp_path / "out/plots.json").write_text('{"a": {"series": 3}}')

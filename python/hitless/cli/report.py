@@ -18,19 +18,22 @@ def report(options: ReportOptions) -> int:
     if options.figure is None:
         print_text("\n".join(f"{name}  {picture.plot.title}" for name, picture in pictures.items()))
         return 0
-    name = _chosen(file_name(options.figure), pictures)
-    path = pictures[name].save(options.out or Path(f"{name}.pdf"), **_style(options))
-    print_note(f"figure: {path}")
+    for path, picture in _chosen(options, pictures).items():
+        print_note(f"figure: {picture.save(path, **_style(options))}")
     return 0
 
 
-def _chosen(name: str, pictures: Mapping[str, Picture]) -> str:
-    found = [one for one in pictures if name in {one, one.rpartition("-")[0]}]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadInput(f"{name} has {len(found)} plots", rule=f"one of {', '.join(found)}")
-    raise BadInput(f"there is no plot {name!r}", hint=did_you_mean(name, list(pictures)))
+def _chosen(options: ReportOptions, pictures: Mapping[str, Picture]) -> dict[Path, Picture]:
+    """Return the chosen plots by file. Files of an exhibit with several plots have the plot's number."""
+    name = file_name(str(options.figure))
+    out = options.out or Path(f"{name}.pdf")
+    if name in pictures:
+        return {out: pictures[name]}
+    found = [one for one in pictures if one.rpartition("-")[0] == name]
+    if not found:
+        raise BadInput(f"there is no plot {name!r}", hint=did_you_mean(name, list(pictures)))
+    numbered = {out.with_stem(f"{out.stem}-{one.rpartition('-')[2]}"): pictures[one] for one in found}
+    return numbered if len(found) > 1 else {out: pictures[found[0]]}
 
 
 def _style(options: ReportOptions) -> dict[str, Any]:

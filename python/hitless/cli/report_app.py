@@ -15,7 +15,8 @@ class ReportOptions:
 
     folder: Annotated[Path, typer.Argument(help="A folder of results.", file_okay=False)]
     figure: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The plot to draw.", show_default="list the plots")
+        str | None,
+        typer.Option(metavar="NAME", help="The plot, or the exhibit, to draw.", show_default="list the plots"),
     ] = None
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A .pdf, .png or .svg file.", show_default="NAME.pdf")
@@ -45,7 +46,8 @@ def report(options: ReportOptions) -> int:
       hitless report results/20261121-081500-reproduce --figure lg/fig8 --out fig8.pdf
       hitless report out --figure lg-fig8-1 --width 3.2 --font "Times New Roman" --label none="no protection"
 
-    NAME can be an exhibit with one plot. Figures need matplotlib: pip install 'hitless[figures]'.
+    The plots of an exhibit are numbered: fig8-1.pdf, fig8-2.pdf.
+    Figures need matplotlib: pip install 'hitless[figures]'.
     """
     from hitless.cli import report as command
 

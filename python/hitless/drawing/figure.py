@@ -17,6 +17,7 @@ from hitless.drawing.svg import heights
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.suggest import did_you_mean
+from hitless.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,8 @@ IntervalStyle: TypeAlias = Literal["bars", "band", "none"]
 
 _BARS_SHARE = 0.8
 """Share of a category's slot that its bars fill."""
+_MARK_EVERY = 0.25
+"""Distance between the markers of a curve of many points, in diagonals of the axes."""
 _DECADES = 100.0
 """Ratio between the ends of a logarithmic axis; below it, ticks are at 1, 2 and 5 with plain numbers."""
 _RAW = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "hitless", "axes.linewidth": 0.6}
@@ -136,16 +139,18 @@ class _Drawing:
                 continue
             if scale.is_log:
                 _set_log(self.ax, which, scale)
+            elif which == "x":
+                self.ax.locator_params(axis="x", nbins=max(3, round(1.8 * self.style.inches[0])))
             room = self._bar_width if which == "x" and self.bars else 0.0
             getattr(self.ax, f"set_{which}lim")(scale.low - room, scale.high + room)
-        self.ax.set_xlabel(self.plot.x_title if self.style.x_label is None else self.style.x_label)
-        self.ax.set_ylabel(self.plot.y_title if self.style.y_label is None else self.style.y_label)
+        self.ax.set_xlabel(_plain(self.plot.x_title) if self.style.x_label is None else self.style.x_label)
+        self.ax.set_ylabel(_plain(self.plot.y_title) if self.style.y_label is None else self.style.y_label)
         self.ax.grid(visible=True, which="major", axis="y", linewidth=0.4, color="0.85")
         self.ax.set_axisbelow(True)
         self.ax.tick_params(which="both", direction="in", width=0.5)
 
     def _draw_categories(self, x: Categories) -> None:
-        self.ax.set_xticks(range(len(x.names)), x.names)
+        self.ax.set_xticks(range(len(x.names)), [_plain(name) for name in x.names])
         self.ax.set_xlim(-0.5, len(x.names) - 0.5)
         fits = max(map(len, x.names)) * len(x.names) * self._character <= self.style.inches[0] - 0.6
         if not fits:
@@ -175,11 +180,18 @@ class _Drawing:
                 **hatch,
             )
         else:
-            marks = {"marker": look.marker, "markersize": 4.0, "markerfacecolor": fill} if one.has_marks else {}
             dashes = "none" if one.style == "points" else _dashes(one, look)
             held = {"drawstyle": "steps-post"} if one.style == "step" else {}
-            self.ax.plot(x, y, **line, **marks, **held, linestyle=dashes)
+            self.ax.plot(x, y, **line, **self._marks(one, look, fill), **held, linestyle=dashes)
         self._draw_intervals(one, x, y, "0.2" if one.style == "bars" else look.colour)
+
+    def _marks(self, one: Series, look: Look, fill: str) -> dict[str, Any]:
+        """Return the markers of a curve: at its points, or a few along a curve of many points."""
+        marker, size = ("x" if one.source == "theory" else look.marker), (3.8 if one.source == "measured" else 5.6)
+        made: dict[str, Any] = {"marker": marker, "markersize": size, "markerfacecolor": fill}
+        if not one.has_marks:
+            made["markevery"] = (0.04 * (list(self.looks).index(one.name) + 1), _MARK_EVERY)
+        return made
 
     def _draw_intervals(self, one: Series, x: Sequence[float], y: Sequence[float], colour: str) -> None:
         if self.style.intervals == "none" or not any(one.intervals):
@@ -209,11 +221,12 @@ class _Drawing:
         return (self.bars.index(one.name) - (len(self.bars) - 1) / 2) * self._bar_width
 
     def _label(self, one: Series) -> str:
-        return self.style.labels.get(label(one), self.style.labels.get(one.name, label(one)))
+        return self.style.labels.get(label(one), self.style.labels.get(one.name, _plain(label(one))))
 
     def _draw_legend(self) -> None:
         handles, names = self.ax.get_legend_handles_labels()
-        known = dict(zip(names, handles, strict=True))
+        order = [self._label(one) for one in self.plot.series]
+        known = dict(sorted(zip(names, handles, strict=True), key=lambda entry: order.index(entry[0])))
         if self.style.legend == "none" or len(known) < 2:
             return
         places = [*_matplotlib("legend").Legend.codes, "above", "none"]
@@ -244,6 +257,11 @@ def _dashes(one: Series, look: Look) -> str | tuple[int, tuple[float, ...]]:
     if one.source != "measured":
         return "--"
     return (0, tuple(map(float, look.dash.split()))) if look.dash else "-"
+
+
+def _plain(text: str) -> str:
+    """Return a text that is not a formula, and that fits in any file."""
+    return visible(text).replace("$", r"\$")
 
 
 def _number(value: float | None) -> float:

@@ -21,7 +21,7 @@ class Picture:
 
     plot: Plot
     palette: Palette | None = field(default=None, compare=False)
-    """Colours shared with other pictures; by default the picture has colours of its own."""
+    """Colours shared with other pictures; by default, those for this plot alone."""
 
     @property
     def svg(self) -> str:
