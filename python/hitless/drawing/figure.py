@@ -137,8 +137,9 @@ class _Drawing:
             if isinstance(scale, Categories):
                 self._draw_categories(scale)
                 continue
+            getattr(self.ax, f"set_{which}scale")("log" if scale.is_log else "linear")
             if scale.is_log:
-                _set_log(self.ax, which, scale)
+                _set_log_ticks(getattr(self.ax, f"{which}axis"), scale)
             elif which == "x":
                 self.ax.locator_params(axis="x", nbins=max(3, round(1.8 * self.style.inches[0])))
             room = self._bar_width if which == "x" and self.bars else 0.0
@@ -225,7 +226,8 @@ class _Drawing:
 
     def _draw_legend(self) -> None:
         handles, names = self.ax.get_legend_handles_labels()
-        order = [self._label(one) for one in self.plot.series]
+        # The axes may already have curves of their user.
+        order = [*map(self._label, self.plot.series), *names]
         known = dict(sorted(zip(names, handles, strict=True), key=lambda entry: order.index(entry[0])))
         if self.style.legend == "none" or len(known) < 2:
             return
@@ -240,11 +242,9 @@ class _Drawing:
         self.ax.legend(known.values(), known, **place, frameon=False, handlelength=2.2, columnspacing=1.2)
 
 
-def _set_log(ax: Any, which: str, scale: Numbers) -> None:
-    """Make an axis logarithmic, with minor ticks at 2 to 9 times each power of ten."""
+def _set_log_ticks(lines: Any, scale: Numbers) -> None:
+    """Put minor ticks on a logarithmic axis, at 2 to 9 times each power of ten."""
     ticker = _matplotlib("ticker")
-    getattr(ax, f"set_{which}scale")("log")
-    lines = getattr(ax, f"{which}axis")
     lines.set_minor_locator(ticker.LogLocator(subs=range(2, 10), numticks=100))
     lines.set_minor_formatter(ticker.NullFormatter())
     if scale.high / scale.low < _DECADES:
