@@ -29,6 +29,8 @@ from hitless import native as _native_choice
 
 if TYPE_CHECKING:
     from hitless import types as types
+
+    __version__: str
     from hitless._native import Context as Context
     from hitless._native import DropReason as DropReason
     from hitless._native import Ecn as Ecn
@@ -115,6 +117,8 @@ def __getattr__(name: str) -> Any:
                 "hitless was built without hitless.types: scripts/scenario-types --write adds it to a checkout, and "
                 "pip adds it to each wheel"
             ) from missing
+    if name == "__version__":
+        return import_module("hitless._native").version()
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'hitless' has no attribute {name!r}")
     globals()[name] = getattr(
@@ -124,4 +128,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *PUBLIC})
+    """Return the public names, for an editor or a notebook to complete."""
+    return sorted([*PUBLIC, "__version__"])

@@ -7,6 +7,7 @@
         summary.json     the rows, as --json prints them
         report.html      opens offline
         pictures/        its plots, one SVG each
+        plots.json       the same plots as numbers, for ``hitless report --figure``
         lg-fig8/         tables in Parquet, and the effective scenario of each point
     results/points/      cached points of longer campaigns, which do not run again (`runs.keeping`)
 """
@@ -20,6 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -27,6 +29,9 @@ from typing import Any, Self
 import polars as pl
 
 from hitless import _native
+from hitless.drawing.palette import Palette
+from hitless.drawing.picture import Picture
+from hitless.drawing.plot import Plot, plot_of
 from hitless.errors import BadInput, HitlessError, reason
 from hitless.extend import record as crates
 from hitless.folder_lock import FolderLock
@@ -41,6 +46,7 @@ from hitless.whole_file import text_of, whole
 
 RESULTS = Path("results")
 """Default parent of result folders."""
+PLOTS = "plots.json"
 
 
 class ResultsFolder:
@@ -151,6 +157,14 @@ class ResultsFolder:
             if not (isinstance(tables, Tables) and tables.path(name) == path):  # otherwise it exists already
                 write_frame(tables[name], path)
 
+    def write_pictures(self, plots: Mapping[str, Plot]) -> None:
+        """Write each plot as SVG, and all as numbers, which `read_pictures` reads."""
+        palette = Palette(plots.values())
+        for name, plot in plots.items():
+            self.write_text(f"pictures/{file_name(name)}.svg", Picture(plot, palette).svg)
+        described = {file_name(name): asdict(plot) for name, plot in plots.items()}
+        self.write_text(PLOTS, visible(json.dumps(described, ensure_ascii=False, default=float)) + "\n")
+
     def written(self, name: str) -> Path:
         """Create the folder of a file that will be written, and return the file's path."""
         path = self.path / name.lstrip("/")
@@ -176,6 +190,20 @@ class ResultsFolder:
             "warnings": [f"{run['name']}: {text}" for run in runs for text in run["warnings"]],
             "runs": list(runs),
         }
+
+
+def read_pictures(folder: Path) -> dict[str, Picture]:
+    """Return the plots in a folder of results by name. Raises `BadInput`."""
+    try:
+        described = json.loads(text_of(folder / PLOTS))
+        plots = {name: plot_of(fields) for name, fields in described.items()}
+    except (OSError, UnicodeDecodeError) as refused:
+        hint = "name a folder that hitless reproduce, run, compare or sweep wrote with this version"
+        raise BadInput(f"cannot read the plots: {reason(refused)}", where=str(folder / PLOTS), hint=hint) from refused
+    except (ValueError, TypeError, KeyError, AttributeError) as broken:
+        raise BadInput(f"the plots are damaged: {broken}", where=str(folder / PLOTS)) from broken
+    palette = Palette(plots.values())
+    return {name: Picture(plot, palette) for name, plot in plots.items()}
 
 
 def describe(task: Task, run: Run, scenario: str) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """A scenario as a value: read from a file or written in Python, changed field by field, and run."""
 
 import copy
+import os
 import tomllib
 from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 import tomli_w
 
@@ -61,7 +63,7 @@ class Scenario:
         try:
             return cls.from_text(text_of(Path(path)), name_of(Path(path)))
         except (OSError, UnicodeDecodeError) as refused:
-            hint = "hitless.example() lists examples"
+            hint = _similar_files(Path(path)) or "hitless.example() lists examples"
             raise BadInput(f"cannot read the scenario: {reason(refused)}", where=str(path), hint=hint) from refused
 
     @property
@@ -144,6 +146,10 @@ class Scenario:
         return scenario_as_html(self.name, self.effective)
 
 
+AnyScenario: TypeAlias = Scenario | Mapping[str, Any] | str | Path
+"""A scenario, its fields, a text in TOML, or the path of a file."""
+
+
 def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """Apply `Scenario.with_` for each setting, with one copy of the fields. Raises `BadInput` for an unknown path."""
     fields = scenario.fields
@@ -172,22 +178,34 @@ def examples() -> dict[str, str]:
 
 
 def run(
-    scenario: Scenario | Mapping[str, Any] | str | Path,
+    scenario: AnyScenario,
     *,
     mechanisms: Collection[MechanismClass] = (),
     seed: int | None = None,
 ) -> Run:
-    """Run a scenario, given as a `Scenario`, as nested mappings, as TOML text, or as a path.
+    """Run a scenario, given as a `Scenario`, as nested mappings, as TOML text, or as the path of a file.
 
-    ``mechanisms`` are Python classes that it can name by kind. Raises the errors of `Scenario.run`.
+    A text in one line is a path if it ends in ``.toml`` or names a file. ``mechanisms`` are Python classes that it can
+    name by kind. Raises the errors of `Scenario.run`.
     """
     return scenario_of(scenario).run(seed=seed, mechanisms=mechanisms)
 
 
-def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
-    """Return a scenario from any accepted form: text in TOML, or the path of a file."""
+def scenario_of(given: AnyScenario) -> Scenario:
+    """Return a scenario from any accepted form; `run` lists them."""
     if isinstance(given, Scenario):
         return given
-    if isinstance(given, Path):
+    if isinstance(given, Path) or (isinstance(given, str) and _is_path(given)):
         return Scenario.from_file(given)
     return Scenario.from_text(given) if isinstance(given, str) else Scenario(given)
+
+
+def _is_path(text: str) -> bool:
+    # Unlike Path.is_file, isfile is False for a text that is too long for a name.
+    return "\n" not in text and (text.endswith(".toml") or os.path.isfile(text))  # noqa: PTH113
+
+
+def _similar_files(path: Path) -> str:
+    """Return a hint with the file of the nearest name in the same folder; "" if the file exists, or without such."""
+    near = [] if path.exists() else get_close_matches(path.name, [one.name for one in path.parent.glob("*.toml")], n=1)
+    return f"did you mean {path.parent / near[0]}?" if near else ""

@@ -13,6 +13,10 @@ from hitless.suggest import did_you_mean
 
 _NUMBER = re.compile(r"\[(\d+)\]")
 
+_LISTS = ("failure", "flows", "link", "mechanism", "transport")
+"""Tables of a scenario that are lists, with entries by name or index."""
+_ABBREVIATIONS = ("ack", "ecn", "fec", "mss", "mtu", "pfc", "rack", "rto", "rtt", "sack", "tlp")
+
 
 def put(scenario: dict[str, Any], setting: str) -> None:
     """Apply ``PATH=VALUE``. Raises `BadInput`."""
@@ -42,6 +46,20 @@ def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None 
         table.pop(names[-1], None)
     else:
         table[names[-1]] = value
+
+
+def words_of(path: str) -> str:
+    """Describe a field for the axis of a plot: ``link[0].loss.rate`` is "loss rate of link 1"."""
+    names = _NUMBER.sub(r".\1", path).split(".")
+    named = 1 if names[0] in _LISTS and len(names) > 2 else 0
+    last = max([named, *(place for place, name in enumerate(names) if name.isdecimal())])
+    owner = [str(int(name) + 1) if name.isdecimal() else name for name in names[: last + 1]]
+    parts = filter(None, [names[last + 1 :], owner])
+    return " of ".join(" ".join(_word(name) for name in part) for part in parts)
+
+
+def _word(name: str) -> str:
+    return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in name.split("_"))
 
 
 def read_value(text: str) -> Any:

@@ -49,6 +49,9 @@ class Steps:
         self._session = Session(text, file_name=name, seed=seed)
         self._is_over = False
 
+    def __repr__(self) -> str:
+        return f"Steps(now_us={self.now_us:g}, is_over={self.is_over})"
+
     @property
     def now_us(self) -> float:
         """Current simulated time in microseconds."""

@@ -1,13 +1,14 @@
 """The report's page of exhibits: the first screen, verdicts, and the paper's points in plots."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hitless.drawing.palette import Palette
+from hitless.drawing.plot import Plot
+from hitless.report import page
 from hitless.report.page import noted_once, render_sections, row_of_table, section
-from hitless.report.page import render_pictures as render_plots
 from hitless_papers.answer.screen import first_screen
 from hitless_papers.campaign import ExhibitResult
 from hitless_papers.judge import VERDICT_WORDS, VERDICTS
@@ -32,9 +33,9 @@ def render_report(results: Sequence[ExhibitResult], manifest: Mapping[str, Any])
     )
 
 
-def render_pictures(results: Sequence[ExhibitResult]) -> Iterator[tuple[str, str]]:
-    """Yield each plot as an SVG file with its name, in the colours of the page."""
-    return render_plots([_with_points(result) for result in results])
+def named_plots(results: Sequence[ExhibitResult]) -> dict[str, Plot]:
+    """Return each plot, with the paper's points, by name."""
+    return page.named_plots([_with_points(result) for result in results])
 
 
 def _with_points(result: ExhibitResult) -> ExhibitResult:

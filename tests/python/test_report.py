@@ -8,6 +8,7 @@ import pytest
 
 from hitless.analysis import Interval
 from hitless.analysis.intervals import format_interval
+from hitless.drawing.picture import Picture
 from hitless.drawing.plot import cdf_series
 from hitless.errors import BadInput
 from hitless.numbers import format_number
@@ -16,7 +17,7 @@ from hitless.results import ResultsFolder, file_name, write_result
 from hitless.runs.scenario_run import scenario_run
 from hitless.simulation import PacketSimulation
 from hitless_papers.campaign import Campaign
-from hitless_papers.page import render_pictures, render_report
+from hitless_papers.page import named_plots, render_report
 from hitless_papers.registry import select
 
 
@@ -95,9 +96,10 @@ def test_a_scenario_of_ones_own_has_no_column_for_a_paper():
 
 
 def test_the_pictures_are_files_of_their_own(results):
-    pictures = dict(render_pictures(results))
-    assert list(pictures) == ["demo/fig1-1", "demo/fig1-2"]
-    for picture in pictures.values():
+    plots = named_plots(results)
+    assert list(plots) == ["demo/fig1-1", "demo/fig1-2"]
+    for plot in plots.values():
+        picture = Picture(plot).svg
         tree = ET.fromstring(picture)  # noqa: S314 - our own
         assert tree.tag == "{http://www.w3.org/2000/svg}svg"
         assert "<style>" in picture

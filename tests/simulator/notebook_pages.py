@@ -4,11 +4,15 @@ A cell is a block of Python on a page; a line that begins with ``!`` is a comman
 of text, and a picture as a file in docs/tutorials/pictures. To write both again:
 
     HITLESS_RECORD=1 pytest tests/simulator/test_tutorials.py
+
+Some pages are also notebooks in examples/notebooks: `notebook_of` makes them from the page, without output.
 """
 
 import ast
 import contextlib
 import io
+import json
+import posixpath
 import re
 import subprocess
 import tempfile
@@ -19,12 +23,46 @@ import polars as pl
 TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 NOTEBOOKS = [path for path in sorted(TUTORIALS.glob("*.md")) if "import hitless as hl" in path.read_text("utf-8")]
 NOTEBOOKS.append(TUTORIALS / "notebook-fleet.md")
+SHIPPED = {TUTORIALS / f"{name}.md": f"{name}.ipynb" for name in ("first-notebook", "notebook-sweep")}
+"""Pages that are also notebooks, with the names of their files."""
+SHIPPED_TO = TUTORIALS.parents[1] / "examples" / "notebooks"
 PAGES = [*NOTEBOOKS, TUTORIALS.parent / "how-to" / "gym.md"]
 
 _CELL = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?P<text>\n```text\n.*?^```\n)?(?P<picture>\n!\[[^\]]*\]\(pictures/[^)]*\)\n)?",
     re.DOTALL | re.MULTILINE,
 )
+
+
+def notebook_of(text):
+    """Return the page as a notebook of Jupyter, without output."""
+    parts = _CELL.split(re.sub(_CELL, lambda cell: f"```python\n{cell['code']}```\n", text))
+    words, code = parts[:: _CELL.groups + 1], parts[1 :: _CELL.groups + 1]
+    cells = [_cell("markdown", 0, _linked(words[0]))]
+    for number, (source, following) in enumerate(zip(code, words[1:], strict=True), start=1):
+        cells.append(_cell("code", 2 * number - 1, source))
+        if following.strip():
+            cells.append(_cell("markdown", 2 * number, _linked(following)))
+    python = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = {"cells": cells, "metadata": {"kernelspec": python}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cell(kind, number, source):
+    made = {
+        "cell_type": kind,
+        "id": f"cell-{number}",
+        "metadata": {},
+        "source": source.strip().splitlines(keepends=True),
+    }
+    return made | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+
+
+def _linked(words):
+    """Return Markdown with links from examples/notebooks instead of docs/tutorials."""
+    return re.sub(
+        r"\]\((?!\w+:)([^)]+)\)", lambda link: f"]({posixpath.normpath('../../docs/tutorials/' + link[1])})", words
+    )
 
 
 class Notebook:

@@ -126,8 +126,8 @@ def test_a_notebook_shows_a_table_and_a_picture_and_not_the_file(testbed):
 def test_pictures_are_files(testbed, tmp_path):
     picture = testbed.run(seed=1).plot.fct_tail("trials")
     assert picture.save(tmp_path / "tail.svg").read_text(encoding="utf-8").startswith("<svg")
-    with pytest.raises(ValueError, match=r"tail\.png"):
-        picture.save(tmp_path / "tail.png")
+    with pytest.raises(hl.BadInput, match=r"tail\.jpeg"):
+        picture.save(tmp_path / "tail.jpeg")
 
 
 def test_steps_without_commands_are_the_run(testbed):
@@ -187,5 +187,37 @@ def test_a_link_that_fails_loses_what_is_on_it_until_it_is_repaired():
 def test_run_takes_a_scenario_however_it_is_given(testbed, tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(testbed.text)
-    hashes = {hl.run(given, seed=2).summary["trace_hash"] for given in (testbed, testbed.fields, testbed.text, path)}
-    assert len(hashes) == 1
+    forms = (testbed, testbed.fields, testbed.text, path, str(path))
+    assert len({hl.run(given, seed=2).summary["trace_hash"] for given in forms}) == 1
+    swept = hl.sweep(str(path), {"flows[0].count": [20]}, out=tmp_path / "swept", progress=False)
+    assert swept.paths == ["flows[0].count"]
+
+
+def test_a_path_without_a_file_says_so_and_a_text_is_not_a_path(tmp_path):
+    (tmp_path / "mine.toml").write_text("")
+    for given in (tmp_path / "mime.toml", str(tmp_path / "mime.toml")):
+        with pytest.raises(hl.BadInput, match=r"No such file(.|\n)*did you mean \S*mine\.toml\?"):
+            hl.run(given)
+    for text in ("name = 3", "#" * 10_000, ""):
+        with pytest.raises(hl.RefusedScenario):
+            hl.run(text)
+
+
+def test_only_public_names_are_offered():
+    assert dir(hl) == sorted([*hl.PUBLIC, "__version__"])
+    said = subprocess.run([sys.executable, "-m", "hitless", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"hitless {hl.__version__}\n"
+
+
+def test_what_a_notebook_shows_is_short_in_a_line_and_escaped_in_html(testbed, tmp_path):
+    odd = testbed.with_("description", "<b>mine</b>")
+    run = odd.run(seed=1)
+    axis = {"link[0].loss.rate": [1e-3], "mechanism": {"<i>none</i>": []}}
+    swept = hl.sweep(odd, axis, out=tmp_path / "<u>", progress=False)
+    shown = (odd, run, run.summary, run.tables, swept, swept.plot("mean FCT"), odd.start(seed=1))
+    for value in shown:
+        assert "\n" not in repr(value)
+        assert 5 < len(repr(value)) < 300
+        page = getattr(value, "_repr_html_", lambda: "")() or getattr(value, "_repr_svg_", lambda: "")()
+        assert not any(tag in page for tag in ("<b>", "<i>", "<u>"))
+        assert bool(page) or value in (run.summary, shown[-1])

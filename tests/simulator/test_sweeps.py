@@ -81,11 +81,19 @@ def test_kept_tables_are_one_data_set_with_the_axes_in_front(swept):
         swept.table("flows")
 
 
+def test_a_sweep_gives_axes_of_matplotlib(swept):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    ax = swept.axes("p99 FCT", labels={"none": "bare"}, width=3.0)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("loss rate of link 1", "p99 FCT (us)")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["bare", "LG", "LG_NB"]
+    assert swept.axes("mean FCT", ax=ax) is ax
+
+
 def test_a_plot_has_a_curve_for_each_scheme(swept):
     assert [series.name for series in swept.plot("p99 FCT").plot.series] == ["none", "LG", "LG_NB"]
     assert [series.name for series in swept.plot("p99 FCT", x="mechanism").plot.series] == [
-        "link[0].loss.rate = 0.001",
-        "link[0].loss.rate = 0.01",
+        "loss rate of link 1 = 0.001",
+        "loss rate of link 1 = 0.01",
     ]
     report = (swept.folder / "report.html").read_text(encoding="utf-8")
     assert report.count("<svg") >= 4

@@ -1,6 +1,8 @@
 """The cells of notebook tutorials: each runs, in order, and shows the same output as the page."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from notebook_pages import NOTEBOOKS, PAGES, TUTORIALS, Notebook
+from notebook_pages import NOTEBOOKS, PAGES, SHIPPED, SHIPPED_TO, TUTORIALS, Notebook, notebook_of
 
 IS_RECORDING = "HITLESS_RECORD" in os.environ
 
@@ -68,3 +70,19 @@ def test_there_are_five_notebooks_and_no_picture_of_none():
     told = "".join(page.read_text("utf-8") for page in NOTEBOOKS)
     unused = [path.name for path in (TUTORIALS / "pictures").iterdir() if f"(pictures/{path.name})" not in told]
     assert unused == []
+
+
+@pytest.mark.parametrize("page", SHIPPED, ids=lambda page: page.stem)
+def test_a_shipped_notebook_is_its_page_and_runs(page, notebook):
+    path = SHIPPED_TO / SHIPPED[page]
+    made = notebook_of(page.read_text("utf-8"))
+    if IS_RECORDING:
+        path.write_text(made, "utf-8")
+    assert path.read_text("utf-8") == made, "HITLESS_RECORD=1 pytest tests/simulator/test_tutorials.py writes it"
+    known = {"__name__": "notebook"}
+    for cell in json.loads(made)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            exec(compile(source, str(path), "exec"), known)  # noqa: S102 - our own pages
+        for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", source if cell["cell_type"] == "markdown" else ""):
+            assert (SHIPPED_TO / link).is_file(), link

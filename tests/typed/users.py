@@ -22,6 +22,9 @@ def slowest(run: hl.Run) -> dict[str, float]:
 
 swept: hl.Swept = hl.sweep(scenario, {"link[0].loss.rate": [1e-4, 1e-3]}, seeds=20, measure=slowest)
 picture: hl.Picture = swept.plot("p99 FCT")
+picture.save("tail.pdf", width="two-column", intervals="band")
+swept.axes("p99 FCT", font_size=9).set_title("tail")
+completed: int = hl.run("mine.toml", seed=3).summary["flows.completed"]
 
 wrong: hl.types.LossModelBernoulli = {"kind": "bernoulli", "rate": "high"}  # type: ignore[typeddict-item]
 steps.fail("sw2->sw6", 3)  # type: ignore[call-arg]

@@ -9,8 +9,9 @@ from typing import Any, Generic, Protocol
 
 import polars as pl
 
+from hitless.drawing.plot import Plot
 from hitless.report import page
-from hitless.results import ResultsFolder, file_name, write_result
+from hitless.results import ResultsFolder, write_result
 from hitless.runs.pool import Task
 from hitless.runs.result import Result, RowType
 from hitless.terminal.console import print_error, print_note
@@ -38,8 +39,8 @@ class Renderer(Protocol[RowType]):
     def render_report(self, results: Sequence[Result[RowType]], manifest: Mapping[str, Any]) -> str:
         """Return the page as HTML."""
 
-    def render_pictures(self, results: Sequence[Result[RowType]]) -> Iterator[tuple[str, str]]:
-        """Yield a name and an SVG file for each plot."""
+    def named_plots(self, results: Sequence[Result[RowType]]) -> Mapping[str, Plot]:
+        """Return each plot by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,5 @@ def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest:
     if rows:
         folder.write_tables({"rows": pl.DataFrame(rows, infer_schema_length=None)})
     folder.write_text("report.html", renderer.render_report(execution.results, manifest))
-    for name, picture in renderer.render_pictures(execution.results):
-        folder.write_text(f"pictures/{file_name(name)}.svg", picture)
+    folder.write_pictures(renderer.named_plots(execution.results))
     folder.write_json("manifest.json", manifest)

@@ -31,6 +31,9 @@ COMMANDS = {
         "hitless.cli.sweep_app:sweep",
         "Run a scenario over a grid of settings and seeds: a Parquet data set, and a report with a plot for each axis.",
     ),
+    "report": Command(
+        "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
+    ),
     "switch": Command(
         "hitless.cli.switch_app:switch",
         "Run a scenario's switches on this box's interfaces, until Ctrl-C (docs/how-to/real-interfaces.md).",

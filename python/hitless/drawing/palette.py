@@ -14,6 +14,10 @@ HATCHES = ("", "M0,6 6,0", "M0,0 6,6 M0,6 6,0", "M3,0 3,6")
 """Hatches of bars, for reports with more schemes than colours: the strokes in a square of 6 by 6."""
 
 
+MARKERS = "os^Dv*PX"
+"""Markers of figures for papers, in the notation of matplotlib: distinct in black and white."""
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """The look of a scheme."""
@@ -23,6 +27,7 @@ class Look:
     """Dashes of its curves, as in SVG."""
     hatch: int
     """Hatch of its bars: an index into `HATCHES`."""
+    marker: str
 
     @property
     def pattern(self) -> str:
@@ -60,4 +65,9 @@ class Palette:
     @staticmethod
     def _look(number: int) -> Look:
         turn = number // len(COLOURS)
-        return Look(COLOURS[number % len(COLOURS)], DASHES[turn % len(DASHES)], turn % len(HATCHES))
+        return Look(
+            COLOURS[number % len(COLOURS)],
+            DASHES[turn % len(DASHES)],
+            turn % len(HATCHES),
+            MARKERS[number % len(MARKERS)],
+        )

@@ -1,8 +1,8 @@
 """Descriptions of plots, independent of any drawing library: `hitless.drawing.svg` draws them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from hitless.analysis import Interval, cdf
 from hitless.analysis.intervals import Sample
@@ -45,6 +45,15 @@ class Plot:
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
     caption: str = ""
+
+
+def plot_of(fields: Mapping[str, Any]) -> Plot:
+    """Return a plot from its fields as nested mappings, the output of `dataclasses.asdict`."""
+    series = []
+    for one in fields["series"]:
+        intervals = [None if ends is None else Interval(**ends) for ends in one["intervals"]]
+        series.append(Series(**{**one, "intervals": intervals}))
+    return Plot(**{**fields, "series": series})
 
 
 def cdf_series(name: str, sample: Sample) -> Series:

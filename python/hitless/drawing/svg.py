@@ -59,12 +59,13 @@ def describe(plot: Plot) -> str:
 def _canvas(plot: Plot, size: Size, top: float) -> Canvas:
     has_bars = any(series.style == "bars" for series in plot.series)
     x = axis((value for series in plot.series for value in series.x), plot.x_scale)
-    y = axis(_heights(plot.series), plot.y_scale, from_zero=has_bars)
+    y = axis(heights(plot.series), plot.y_scale, from_zero=has_bars)
     left = 38 + CHARACTER * max((len(tick.label) for tick in y.ticks), default=1)
     return Canvas(left, top + 8, size.width - left - 16, size.height - _AROUND, x, y)
 
 
-def _heights(series: Sequence[Series]) -> Iterable[float]:
+def heights(series: Sequence[Series]) -> Iterable[float]:
+    """Yield the values of all series, and the ends of their intervals."""
     yield from (value for one in series for value in one.y if value is not None)
     yield from (end for one in series for i in one.intervals if i is not None for end in (i.low, i.high))
 

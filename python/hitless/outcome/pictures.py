@@ -96,12 +96,12 @@ def samples(run: Run, table: str) -> Plot | None:
 def run_as_html(run: Run) -> str:
     """Return a small table, and the tail of the completion times if there are any."""
     plot = tail(run)
-    return _table(_facts(run)) + (Picture(plot).svg if plot else "")
+    return html_table(_facts(run)) + (Picture(plot).svg if plot else "")
 
 
 def scenario_as_html(name: str, effective: str) -> str:
     """Return a description of a scenario in a few lines."""
-    return _table([("name", name), *facts_of(effective)])
+    return html_table([("name", name), *facts_of(effective)])
 
 
 def _facts(run: Run) -> Iterable[tuple[str, str]]:
@@ -126,7 +126,8 @@ def _percentiles(times: Times) -> str:
     return ", ".join(f"p{percent:g} {value:,.1f} us" for percent, value in found if value is not None)
 
 
-def _table(rows: Iterable[tuple[str, str]]) -> str:
+def html_table(rows: Iterable[tuple[str, str]]) -> str:
+    """Return a table with a name and a text in each row, both escaped; rows without text are omitted."""
     cells = "".join(
         f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(text)}</td></tr>'
         for name, text in rows

@@ -23,6 +23,9 @@ class Summary:
 
     values: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        return f"Summary(seed={self.values.get('seed')}, trace_hash={self.values.get('trace_hash')!r})"
+
     @property
     def drops(self) -> dict[str, int]:
         """Packets dropped, by reason."""
@@ -127,6 +130,9 @@ class Run:
     def completed_messages(self) -> pl.DataFrame:
         """Return the rows of ``messages`` that were delivered and acknowledged, without those in flight at the end."""
         return self.table("messages").filter((pl.col("delivered_ps") >= 0) & (pl.col("acknowledged_ps") >= 0))
+
+    def __repr__(self) -> str:
+        return f"Run(seed={self.summary.values.get('seed')}, tables=[{', '.join(sorted(self.tables))}])"
 
     def _repr_html_(self) -> str:
         """Return a small table and a picture for a notebook."""

@@ -50,6 +50,16 @@ class Tables(Mapping[str, pl.DataFrame]):
     def __len__(self) -> int:
         return len(self._paths) + len(self._columns)
 
+    def __repr__(self) -> str:
+        return f"Tables({', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        """List the tables with their rows and columns, for a notebook."""
+        from hitless.outcome.pictures import html_table  # noqa: PLC0415 - drawing is not needed to run
+
+        columns = {name: self.columns(name) for name in self}
+        return html_table((name, f"{rows_of(of):,} rows: {', '.join(of)}") for name, of in columns.items())
+
     def __reduce__(self) -> tuple[Callable[[dict[str, pl.DataFrame]], dict[str, pl.DataFrame]], tuple[Any]]:
         return dict, (dict(self),)
 

@@ -1,7 +1,7 @@
 """The report's page: one self-contained file."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jinja2
@@ -49,12 +49,9 @@ def render_sections(
     return visible(page.render(exhibits=sections, manifest=manifest, picture_style=ALONE_STYLE, **known))
 
 
-def render_pictures(results: Sequence[Result[RowType]]) -> Iterator[tuple[str, str]]:
-    """Return each plot as an SVG file with a name; colours match the page."""
-    palette = Palette(itertools.chain(*(result.plots for result in results)))
-    for result in results:
-        for number, plot in enumerate(result.plots, 1):
-            yield f"{result.id}-{number}", draw(plot, palette, alone=True)
+def named_plots(results: Sequence[Result[RowType]]) -> dict[str, Plot]:
+    """Return each plot with a name."""
+    return {f"{result.id}-{number}": plot for result in results for number, plot in enumerate(result.plots, start=1)}
 
 
 def section(result: Result[RowType], plots: Sequence[Plot], palette: Palette) -> dict[str, Any]:

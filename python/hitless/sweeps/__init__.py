@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 
 from hitless.prototype.kinds import MechanismClass, register
-from hitless.scenario import Scenario
+from hitless.scenario import AnyScenario, scenario_of
 from hitless.sweeps.measured import Measure
 from hitless.sweeps.plan import Grid, SweepPlan
 from hitless.sweeps.running import Options, Sweeping, outcome_of
@@ -25,7 +25,7 @@ __all__ = ["Swept", "sweep"]
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: AnyScenario,
     grid: Grid,
     *,
     seeds: int | Sequence[int] = 1,
@@ -38,7 +38,7 @@ def sweep(
     progress: bool = True,
     mechanisms: Collection[MechanismClass] = (),
 ) -> Swept:
-    """Run a scenario at every point of a grid, with every seed.
+    """Run a scenario, in any form that `run` accepts, at every point of a grid, with every seed.
 
     ``grid`` has the values of each axis by the path of its field, as in `Scenario.with_`. Values that are tables or
     lists need labels: ``{"link[0].loss.rate": [1e-4, 1e-3], "mechanism": {"none": [], "LG": [{...}]}}``. ``seeds`` are
@@ -65,4 +65,4 @@ def sweep(
         progress=progress,
     )
     kept = keep if isinstance(keep, str) else list(keep)  # a string is refused by the plan
-    return outcome_of(Sweeping(SweepPlan.of(scenario, grid, seeds, kept), options))
+    return outcome_of(Sweeping(SweepPlan.of(scenario_of(scenario), grid, seeds, kept), options))

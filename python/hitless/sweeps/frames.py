@@ -11,6 +11,7 @@ from hitless.analysis.seeds import few_seeds, unmoved
 from hitless.drawing.plot import Plot, Scale, Series
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES
+from hitless.setting_paths import words_of
 from hitless.sweeps.measured import rows_of
 from hitless.sweeps.plan import Axis, Label, SweepPlan
 
@@ -99,7 +100,7 @@ def plot_of(table: pl.DataFrame, x: str, metric: str, of: str) -> Plot:
     x_scale = _scale(table[x].to_list()) if numeric else "linear"
     y_title = f"{metric} ({unit})" if unit else metric
     caption = "Means over the seeds, with 95 % intervals by Student's t."
-    return Plot(title, x, y_title, series, x_scale, _scale(chosen["mean"].to_list()), caption)
+    return Plot(title, words_of(x), y_title, series, x_scale, _scale(chosen["mean"].to_list()), caption)
 
 
 def axes_of_intervals(table: pl.DataFrame) -> list[str]:
@@ -108,7 +109,10 @@ def axes_of_intervals(table: pl.DataFrame) -> list[str]:
 
 
 def _name(others: Sequence[str], key: Sequence[Any]) -> str:
-    words = (str(one) if isinstance(one, str) else f"{path} = {one:g}" for path, one in zip(others, key, strict=True))
+    words = (
+        str(one) if isinstance(one, str) else f"{words_of(path)} = {one:g}"
+        for path, one in zip(others, key, strict=True)
+    )
     return ", ".join(words) or "all"
 
 

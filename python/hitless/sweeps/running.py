@@ -13,7 +13,7 @@ import polars as pl
 
 from hitless.errors import BadInput
 from hitless.outcome.tables import write_frame
-from hitless.report.page import render_pictures, render_report
+from hitless.report.page import named_plots, render_report
 from hitless.results import RESULTS, ResultsFolder, describe, file_name
 from hitless.runs.keeping import KeptPoints
 from hitless.runs.pool import Task
@@ -139,8 +139,7 @@ def write(folder: ResultsFolder, plan: SweepPlan, shard: Shard, rows: pl.DataFra
 def write_report(folder: ResultsFolder, result: Result[Measurement], manifest: dict[str, object]) -> None:
     """Write the page, and its pictures."""
     folder.write_text("report.html", render_report([result], manifest))
-    for name, picture in render_pictures([result]):
-        folder.write_text(f"pictures/{file_name(name)}.svg", picture)
+    folder.write_pictures(named_plots([result]))
 
 
 def _refuse_another(folder: Path, plan: SweepPlan) -> None:

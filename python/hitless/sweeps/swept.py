@@ -12,9 +12,10 @@
 
 import json
 from dataclasses import dataclass
+from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,6 +23,9 @@ from hitless.drawing.picture import Picture
 from hitless.errors import BadInput
 from hitless.suggest import did_you_mean
 from hitless.sweeps.frames import axes_of, axes_of_intervals, intervals, plot_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PLAN = "sweep.json"
 ROWS = "rows.parquet"
@@ -95,8 +99,20 @@ class Swept:
             raise BadInput(f"the sweep has no axis {x!r}" if x else "the sweep has no axis", rule=f"axes: {axes}")
         return Picture(plot_of(table, x, metric, of or str(table["of"][0])))
 
+    def axes(
+        self,
+        metric: str,
+        *,
+        x: str | None = None,
+        of: str | None = None,
+        ax: "Axes | None" = None,
+        **style: Any,
+    ) -> "Axes":
+        """Plot like `plot`, but on axes of matplotlib, which you can change; ``style`` as in `Picture.axes`."""
+        return self.plot(metric, x=x, of=of).axes(ax, **style)
+
     @property
-    def axes(self) -> list[str]:
+    def paths(self) -> list[str]:
         """Paths of the fields that it varies."""
         return axes_of(self.rows)
 
@@ -105,4 +121,4 @@ class Swept:
 
     def _repr_html_(self) -> str:
         table: Any = self.intervals()
-        return str(table._repr_html_())
+        return f"<p>{escape(str(self.folder))}</p>{table._repr_html_()}"
