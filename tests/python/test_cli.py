@@ -258,7 +258,7 @@ def test_bench_says_how_to_get_valgrind(hitless, tmp_path):
 
 def test_list_and_help(hitless):
     assert "demo/failing" in hitless("reproduce", "--list").stdout
-    assert json.loads(hitless("reproduce", "--list", "--json").stdout)[0]["id"] == "demo/fig1"
+    assert json.loads(hitless("reproduce", "--list", "--json").stdout)[0]["id"] == "demo/failing"
     assert "hitless reproduce lg/fig8 --quick" in hitless("--help").stdout
     for command in (["reproduce"], ["run"], ["bench", "engine"]):
         assert "Examples:" in hitless(*command, "--help").stdout
@@ -278,7 +278,7 @@ def test_completion_knows_the_exhibits():
     ]
     program[-1] += "sys.argv[0] = 'hitless'; from hitless.cli.main import app; app(prog_name='hitless')"
     done = subprocess.run(program, env=os.environ | environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["demo/fig1", "demo/failing"]
+    assert done.stdout.split() == ["demo/failing", "demo/fig1"]
 
 
 def test_a_full_disk_behind_standard_output_is_said_as_such():
