@@ -258,7 +258,7 @@ def test_bench_says_how_to_get_valgrind(hitless, tmp_path):
 
 def test_list_and_help(hitless):
     assert "demo/failing" in hitless("reproduce", "--list").stdout
-    assert json.loads(hitless("reproduce", "--list", "--json").stdout)[0]["id"] == "demo/failing"
+    assert json.loads(hitless("reproduce", "--list", "--json").stdout)[0]["id"] == "demo/broken"
     assert "hitless reproduce lg/fig8 --quick" in hitless("--help").stdout
     for command in (["reproduce"], ["run"], ["bench", "engine"]):
         assert "Examples:" in hitless(*command, "--help").stdout
