@@ -20,7 +20,7 @@ from hitless.extend.crates import Crate
 from hitless.extend.record import Built, Record, libraries
 from hitless.extend.workspace import LIBRARY, write
 
-_RELEASE: dict[str, Any] = {"opt-level": 3, "lto": "thin", "codegen-units": 16, "debug": False, "panic": "unwind"}
+_RELEASE: dict[str, Any] = {"opt-level": 3, "lto": "off", "codegen-units": 16, "debug": False, "panic": "unwind"}
 _QUICK = "dev"
 """The simulator's profile for development: code that `cargo test` compiled is not compiled again."""
 _KEPT = 4
