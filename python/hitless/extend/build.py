@@ -20,7 +20,6 @@ from hitless.extend.crates import Crate
 from hitless.extend.record import Built, Record, libraries
 from hitless.extend.workspace import LIBRARY, write
 
-_RELEASE: dict[str, Any] = {"opt-level": 3, "lto": "off", "codegen-units": 16, "debug": False, "panic": "unwind"}
 _QUICK = "dev"
 """The simulator's profile for development: code that `cargo test` compiled is not compiled again."""
 _KEPT = 4
@@ -66,8 +65,8 @@ def _one_at_a_time() -> Iterator[None]:
 
 def _build(crates: Sequence[Crate], note: Callable[[str], None], *, quick: bool) -> Record:
     cargo = _cargo()
-    profiles = {"release": _RELEASE, _QUICK: sources.workspace()["profile"][_QUICK]}
     profile = _QUICK if quick else "release"
+    profiles = {profile: sources.workspace()["profile"][profile]}
     compiler = subprocess.run([cargo, "--version"], capture_output=True, text=True, check=False).stdout
     files = [*sources.files(), *(file for crate in crates for file in crate.sources())]
     names = [f"{crate.name}={crate.path}" for crate in crates]
