@@ -43,6 +43,8 @@ fn linkguardian_expects_the_rate_of_every_model() {
     let (rate, copies) = expected(&with_loss(bits), "base.toml");
     assert!((rate / (3.384 * 1.815_7e-6) - 1.0).abs() < 1e-3, "{rate:e}");
     assert_eq!(copies, 1);
+    let periodic = "{ kind = \"periodic\", every = 500, first = 10 }";
+    assert_eq!(expected(&with_loss(periodic), "base.toml"), (2e-3, 2));
     // The highest rate of the run, even if it comes later.
     let later = BASE.replace("loss = { kind = \"none\" }", &format!("loss = {burst}"));
     assert_eq!(expected(&later, "base.toml"), (2e-3, 2));
@@ -120,6 +122,16 @@ fn what_no_model_can_be_is_refused() {
             "{ kind = \"bit-errors\", bit_error_rate = 1e-5, fec = \"rs-255\" }",
             "fec: must be one of \"none\", \"rs-528-514\", \"rs-544-514\"",
         ),
+        ("{ kind = \"periodic\", every = 0, first = 10 }", "every: must be between 1 and 1000000000000"),
+        ("{ kind = \"periodic\", every = 1000, first = 0 }", "first: must be between 1 and 1000000000000"),
+        ("{ kind = \"periodic\", every = 1000, first = -1 }", "first: must be between 1 and 1000000000000"),
+        (
+            "{ kind = \"periodic\", every = 99999999999999999999, first = 1 }",
+            "every: must be between 1 and 1000000000000",
+        ),
+        ("{ kind = \"periodic\", every = 0.5, first = 1 }", "every: must be a whole number"),
+        ("{ kind = \"periodic\", every = \"1000\", first = 1 }", "every: must be a number\nhint: without quotes: 1000"),
+        ("{ kind = \"periodic\", every = 1000 }", "first: must be given\nhint: for example: first = 1"),
     ];
     for (loss, expected) in table {
         assert_eq!(told(&with_loss(loss)), format!("link[0].loss.{expected}"));

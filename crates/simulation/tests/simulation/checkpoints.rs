@@ -8,6 +8,7 @@ use hitless_scenario::Scenario;
 use hitless_simulation::checkpoint::Refusal;
 use hitless_simulation::{Outcome, Resumable};
 
+use crate::losses;
 use crate::support::{self, simulation};
 
 const PROGRAM: &str = "this build";
@@ -51,6 +52,12 @@ fn examples_go_on_from_a_checkpoint() {
     for name in ["dumbbell", "bench-c"] {
         goes_on(&example(name), &[0.0, 0.01, 0.3, 0.31, 0.9]);
     }
+}
+
+#[test]
+fn a_period_of_losses_goes_on_from_a_checkpoint() {
+    let text = losses::text("loss = { kind = \"periodic\", every = 1000, first = 10 }");
+    goes_on(&support::sound(&text.replace("40 ms", "1 ms")), &[0.0, 0.3, 0.9]);
 }
 
 /// SQR in P4: registers, metadata waiting between ingress and egress, timers, and a failing link.

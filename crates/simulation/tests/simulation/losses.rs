@@ -6,7 +6,7 @@ use crate::support::{self, numbers, sum};
 use crate::testbed;
 
 /// Full frames at line rate over a link with `link`'s settings, for 40 ms: 325,000 frames at 100G.
-fn text(link: &str) -> String {
+pub fn text(link: &str) -> String {
     let fabric = testbed::fabric(100);
     format!(
         "name = \"losses\"\nduration = \"40 ms\"\n{fabric}[[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"100 Gbps\"\n\
@@ -30,7 +30,7 @@ fn runs(outcome: &Outcome) -> Vec<(u64, u64)> {
     of("frames").zip(of("count")).collect()
 }
 
-const MODELS: [(&str, f64); 5] = [
+const MODELS: [(&str, f64); 6] = [
     ("loss = { kind = \"bernoulli\", rate = 0.01 }", 0.01),
     ("loss = { kind = \"gilbert-elliott\", rate = 0.01, mean_burst_frames = 2 }", 0.01),
     // 1 + 12,207 / 5,120 codewords in a full frame, each lost with 0.561 %.
@@ -39,6 +39,7 @@ const MODELS: [(&str, f64); 5] = [
     ("loss = { kind = \"bit-errors\", bit_error_rate = 1.5e-3, fec = \"rs-544-514\" }", 0.029_2),
     // 1 + 12,207 / 64 blocks of 66 bits.
     ("loss = { kind = \"bit-errors\", bit_error_rate = 1e-6, fec = \"none\" }", 0.012_57),
+    ("loss = { kind = \"periodic\", every = 100, first = 7 }", 0.01),
 ];
 
 #[test]
@@ -79,6 +80,21 @@ fn losses_change_during_the_run() {
     let outcome = run(&changes);
     let expected = 81_274.0 * (0.02 + 0.012_57);
     assert!((corrupted(&outcome) as f64 / expected - 1.0).abs() < 0.15, "{}", corrupted(&outcome));
+}
+
+#[test]
+fn a_period_loses_to_the_frame() {
+    for (every, first) in [(1_000, 10), (1_000, 100_000), (7, 1)] {
+        let outcome = run(&format!("loss = {{ kind = \"periodic\", every = {every}, first = {first} }}"));
+        let links = numbers(&outcome, "links", "frames_corrupted");
+        let lossy = (0..links.len()).find(|&link| links[link] > 0).expect("a link loses frames");
+        let of = |column| numbers(&outcome, "links", column)[lossy];
+        let (arrived, lost) = (of("frames_arrived"), of("frames_corrupted"));
+        assert_eq!(lost, corrupted(&outcome), "only one direction loses frames");
+        let expected = (arrived + lost + every - first) / every;
+        assert_eq!(lost, expected, "every {every} from {first}: {arrived} arrived");
+        assert_eq!(runs(&outcome), [(1, lost)], "every {every} from {first}: one at a time");
+    }
 }
 
 #[test]

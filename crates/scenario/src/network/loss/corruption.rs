@@ -9,6 +9,7 @@ use super::arrival::Chance;
 use super::bit_errors::BitErrors;
 use super::gilbert_elliott::GilbertElliott;
 use super::model::LossModel;
+use super::periodic::Periodic;
 use super::trace::Playback;
 
 /// The losses of one link in one direction.
@@ -58,6 +59,7 @@ enum Process {
     Bernoulli { loss: Chance, repair_loss: Chance },
     GilbertElliott(GilbertElliott),
     BitErrors(BitErrors),
+    Periodic(Periodic),
     Trace(Playback),
 }
 
@@ -68,6 +70,7 @@ impl State for Process {
             Self::None | Self::Bernoulli { .. } => {}
             Self::GilbertElliott(chain) => chain.save(out),
             Self::BitErrors(errors) => errors.save(out),
+            Self::Periodic(periodic) => periodic.save(out),
             Self::Trace(playback) => playback.save(out),
         }
     }
@@ -77,6 +80,7 @@ impl State for Process {
             Self::None | Self::Bernoulli { .. } => Ok(()),
             Self::GilbertElliott(chain) => chain.load(from),
             Self::BitErrors(errors) => errors.load(from),
+            Self::Periodic(periodic) => periodic.load(from),
             Self::Trace(playback) => playback.load(from),
         }
     }
@@ -101,6 +105,7 @@ impl Corruption {
             },
             LossModel::GilbertElliott(loss) => Process::GilbertElliott(GilbertElliott::new(loss, stream)),
             LossModel::BitErrors(loss) => Process::BitErrors(BitErrors::new(loss, rate, stream)),
+            LossModel::Periodic(loss) => Process::Periodic(Periodic::new(*loss)),
             LossModel::Trace(loss) => Process::Trace(Playback::new(loss.trace.clone(), loss.at_end)),
         };
     }
@@ -116,6 +121,7 @@ impl Corruption {
             }
             Process::GilbertElliott(chain) => chain.strikes(&mut self.stream),
             Process::BitErrors(errors) => errors.strikes(frame, &mut self.stream),
+            Process::Periodic(periodic) => periodic.strikes(),
             Process::Trace(playback) => playback.strikes(),
         };
         self.runs.note(is_lost);

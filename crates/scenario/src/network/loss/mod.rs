@@ -7,6 +7,7 @@ mod bit_errors;
 mod corruption;
 mod gilbert_elliott;
 mod model;
+mod periodic;
 pub mod trace;
 
 pub use arrival::ArrivingFrame;
@@ -14,6 +15,7 @@ pub use bit_errors::{BitErrorLoss, ErrorCorrection};
 pub use corruption::Corruption;
 pub use gilbert_elliott::GilbertElliottLoss;
 pub use model::{BernoulliLoss, LossModel};
+pub use periodic::PeriodicLoss;
 pub use trace::{TraceEnd, TraceLoss};
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bit_errors::{BitErrorLoss, frame_loss_rate};
 use super::gilbert_elliott::GilbertElliottLoss;
+use super::periodic::PeriodicLoss;
 use super::trace::TraceLoss;
 
 /// Model that decides which frames arrive corrupted and are dropped by the receiving port.
@@ -23,6 +24,9 @@ pub enum LossModel {
     /// Losses by bit errors on the line, after its forward error correction: longer frames are lost more often, and
     /// frames that share a codeword are lost together.
     BitErrors(BitErrorLoss),
+    /// Loss of every Nth frame. Frames of mechanisms and control ordered sets count too; frames lost because the link
+    /// is down do not. A change of the model starts the count again.
+    Periodic(PeriodicLoss),
     /// Losses recorded in a file.
     Trace(TraceLoss),
 }
@@ -54,13 +58,15 @@ impl LossModel {
     }
 
     /// Returns the share of lost frames on a line of `line_rate`; if it depends on the length, that of full frames
-    /// (1,518 bytes). For a trace it is the share over its length.
+    /// (1,518 bytes). For a trace it is the share over its length; for a
+    /// period it is the share after the first loss.
     pub fn rate(&self, line_rate: BitRate) -> f64 {
         match self {
             LossModel::None => 0.0,
             LossModel::Bernoulli(loss) => loss.rate,
             LossModel::GilbertElliott(loss) => loss.rate,
             LossModel::BitErrors(loss) => frame_loss_rate(loss, line_rate, MTU_FRAME_BYTES),
+            LossModel::Periodic(loss) => 1.0 / loss.every as f64,
             LossModel::Trace(loss) => loss.trace.lost() as f64 / loss.trace.frames().max(1) as f64,
         }
     }

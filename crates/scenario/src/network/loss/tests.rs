@@ -162,6 +162,25 @@ fn a_trace_is_played_again_or_ends() {
 }
 
 #[test]
+fn every_nth_frame_is_lost_from_the_first() {
+    let numbers = |every, first| -> Vec<u64> {
+        let lost = losses(&LossModel::Periodic(PeriodicLoss { every, first }), 1, 30);
+        (1..).zip(lost).filter_map(|(number, lost)| lost.then_some(number)).collect()
+    };
+    let table: [(u64, u64, &[u64]); 6] = [
+        (10, 3, &[3, 13, 23]),
+        (10, 10, &[10, 20, 30]),
+        (10, 25, &[25]),
+        (10, 31, &[]),
+        (1, 28, &[28, 29, 30]),
+        (u64::MAX, 1, &[1]),
+    ];
+    for (every, first, expected) in table {
+        assert_eq!(numbers(every, first), expected, "every {every} from {first}");
+    }
+}
+
+#[test]
 fn a_change_goes_on_with_the_stream_and_begins_the_model_anew() {
     let mut corruption = corruption(&bernoulli(0.5, None), 3);
     let draw = |corruption: &mut Corruption| -> Vec<bool> {
@@ -179,6 +198,11 @@ fn a_change_goes_on_with_the_stream_and_begins_the_model_anew() {
     draw(&mut corruption);
     corruption.set(&model, RATE);
     assert!(draw(&mut corruption)[1], "a trace begins at its first frame");
+    for _ in 0..2 {
+        corruption.set(&LossModel::Periodic(PeriodicLoss { every: 40, first: 2 }), RATE);
+        let lost = draw(&mut corruption);
+        assert!(lost[1] && lost[41] && count(&lost) == 2, "a period begins at its first frame: {lost:?}");
+    }
 }
 
 proptest! {
