@@ -84,6 +84,30 @@ fn both_directions_of_a_link_can_be_protected_at_once() {
     assert!(counter(&outcome, "piggybacked acknowledgements") > 0);
 }
 
+/// Copies of one direction are acknowledged in the other one, which fails shortly before the protection ends (swarm, seed
+/// 26,002,417).
+#[test]
+fn copies_are_given_up_if_a_failure_loses_the_last_acknowledgement() {
+    let text = r#"
+name = "late-acknowledgements"
+duration = "60 ms"
+seed = 1040096680
+until = "all-flows-done"
+topology = { kind = "dumbbell", hosts_left = 1, hosts_right = 1, bottleneck = { rate = "25 Gbps", delay = "30 us" }, host_link = { rate = "40 Gbps", delay = "1 ns" } }
+transport = [{ name = "t0", kind = "tcp", rto_initial = "1 ms" }]
+flows = [{ name = "g1", kind = "long", sources = ["h0"], destinations = ["h1"], stop = "1 us", transport = "t0" }]
+failure = [{ link = "left<->right", first = "49 us", every = "2 us", outage = "1 us", count = 1 }]
+
+[[mechanism]]
+kind = "linkguardian"
+link = "right->left"
+mode = "non-blocking"
+activation = [{ at = "4848 ns", active = true }, { at = "137672 ns", active = false }]
+"#;
+    let outcome = run(text);
+    assert_eq!((outcome.summary.flows.unfinished, outcome.summary.flows.failed), (0, 0));
+}
+
 /// Links of a single switch, each protected, with further settings `more`.
 fn hub(links: usize, rate_gbps: u64, more: &str) -> String {
     let names = |prefix: &str| (0..links).map(|n| format!("\"{prefix}{n}\"")).collect::<Vec<_>>().join(", ");

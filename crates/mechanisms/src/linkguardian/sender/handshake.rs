@@ -66,7 +66,7 @@ impl Sender {
                 self.say(Message::Probe, context);
                 self.arm(context);
             }
-            (Phase::On, false) => self.lifecycle.phase = Phase::Off,
+            (Phase::On, false) => self.end(context),
             _ => {}
         }
     }
@@ -87,7 +87,7 @@ impl Sender {
             Message::AskForStart if self.config.handshake => match phase {
                 Phase::On => self.begin(context),
                 // The receiver has forgotten the numbers it should have waited for.
-                Phase::Closing { .. } => self.lifecycle.phase = Phase::Off,
+                Phase::Closing { .. } => self.end(context),
                 Phase::Off | Phase::Starting { .. } => {}
             },
             Message::Answer { in_order } => self.take_answer(in_order, control.sequence, context),
@@ -109,7 +109,7 @@ impl Sender {
             return;
         }
         match progress {
-            None => self.give_closing_up(),
+            None => self.give_closing_up(context),
             Some(_) if in_order && sequence == self.latest_sent => self.lifecycle.phase = Phase::Off,
             Some(0) => {}
             Some(_) => self.lifecycle.phase = Phase::Closing { until: self.closing_until(context) },
@@ -120,9 +120,31 @@ impl Sender {
         context.now() + self.config.probe_period * PROBES_MAX
     }
 
-    fn give_closing_up(&mut self) {
-        self.lifecycle.phase = Phase::Off;
+    fn give_closing_up(&mut self, context: &mut Context<'_>) {
+        self.end(context);
         self.counters.closings_given_up += 1;
+    }
+
+    /// Ends numbering before everything is acknowledged; [`Self::look_after_rest`] releases the copies.
+    fn end(&mut self, context: &mut Context<'_>) {
+        self.lifecycle.phase = Phase::Off;
+        self.lifecycle.seen_at_probe = None;
+        self.arm(context);
+    }
+
+    /// After the end of numbering: asks for acknowledgements while they make progress, and then gives up the copies. A
+    /// link that failed can have lost the last acknowledgement.
+    fn look_after_rest(&mut self, context: &mut Context<'_>) {
+        let latest = self.latest_acknowledged.peek(0);
+        if latest == self.latest_sent {
+            return;
+        }
+        if self.lifecycle.seen_at_probe.replace(latest) == Some(latest) {
+            self.forget_before(self.latest_sent.plus(1), context);
+        } else {
+            self.say(Message::Probe, context);
+            self.arm(context);
+        }
     }
 
     /// Handles the timeout of a message that expects an answer.
@@ -130,10 +152,7 @@ impl Sender {
         self.lifecycle.is_armed = false;
         match self.lifecycle.phase {
             Phase::Starting { .. } => self.say(Message::Start, context),
-            Phase::Closing { until } if context.now() >= until => {
-                self.give_closing_up();
-                return;
-            }
+            Phase::Closing { until } if context.now() >= until => return self.give_closing_up(context),
             Phase::Closing { .. } => self.say(Message::Probe, context),
             Phase::On if self.config.tail_probes => {
                 let latest = self.latest_acknowledged.peek(0);
@@ -147,7 +166,8 @@ impl Sender {
                     self.say(Message::Probe, context);
                 }
             }
-            Phase::Off | Phase::On => return,
+            Phase::Off => return self.look_after_rest(context),
+            Phase::On => return,
         }
         self.arm(context);
     }
