@@ -84,8 +84,7 @@ fn both_directions_of_a_link_can_be_protected_at_once() {
     assert!(counter(&outcome, "piggybacked acknowledgements") > 0);
 }
 
-/// Copies of one direction are acknowledged in the other one, which fails shortly before the protection ends (swarm, seed
-/// 26,002,417).
+/// The other direction carries the acknowledgements. It fails shortly before protection ends (swarm, seed 26,002,417).
 #[test]
 fn copies_are_given_up_if_a_failure_loses_the_last_acknowledgement() {
     let text = r#"
