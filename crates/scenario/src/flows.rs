@@ -305,14 +305,16 @@ pub struct IncastFlows {
     pub request: Option<RequestSettings>,
 }
 
-/// One flow for each pair of hosts. The shorter of the two lists is repeated.
+/// One flow for each pair of hosts: the first source and the first destination, the second and the second, and so on.
+/// The shorter of the two lists is repeated, so two sources and one destination are two flows to the same host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairedFlows {
     /// Sending hosts: names or ranges such as "h0..h15".
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Receiving hosts, in the same order.
+    /// Receiving hosts, in the order of the senders. The shorter list is repeated: two sources and one destination are
+    /// two pairs, both to that destination.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Time between the starts of two pairs.
@@ -320,14 +322,16 @@ pub struct PairedFlows {
     pub spacing: Duration,
 }
 
-/// One connection with `count` messages for each pair of hosts. The shorter of the two lists is repeated.
+/// One connection with `count` messages for each pair of hosts, which are paired as those of `long`: in order, and the
+/// shorter list is repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestFlows {
-    /// Sending hosts.
+    /// Sending hosts: names or ranges such as "h0..h15".
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Receiving hosts, in the same order.
+    /// Receiving hosts, in the order of the senders. The shorter list is repeated: two sources and one destination are
+    /// two pairs, both to that destination.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Payload of each message.
