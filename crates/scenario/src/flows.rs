@@ -305,16 +305,14 @@ pub struct IncastFlows {
     pub request: Option<RequestSettings>,
 }
 
-/// One flow for each pair of hosts: the first source and the first destination, the second and the second, and so on.
-/// The shorter of the two lists is repeated, so two sources and one destination are two flows to the same host.
+/// One flow for each pair of hosts. The shorter of the two lists is repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairedFlows {
     /// Sending hosts: names or ranges such as "h0..h15".
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Receiving hosts, in the order of the senders. The shorter list is repeated: two sources and one destination are
-    /// two pairs, both to that destination.
+    /// Receiving hosts, in the order of `sources`. Two sources with one destination both send to it.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Time between the starts of two pairs.
@@ -322,16 +320,14 @@ pub struct PairedFlows {
     pub spacing: Duration,
 }
 
-/// One connection with `count` messages for each pair of hosts, which are paired as those of `long`: in order, and the
-/// shorter list is repeated.
+/// One connection with `count` messages for each pair of hosts. The shorter of the two lists is repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestFlows {
     /// Sending hosts: names or ranges such as "h0..h15".
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Receiving hosts, in the order of the senders. The shorter list is repeated: two sources and one destination are
-    /// two pairs, both to that destination.
+    /// Receiving hosts, in the order of `sources`. Two sources with one destination both send to it.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Payload of each message.

@@ -92,7 +92,7 @@ fn syntax_hint(text: &str, span: Range<usize>, message: &str) -> Option<String> 
     corrected(value.trim()).map(|value| format!("write {value}"))
 }
 
-/// Returns a value that TOML accepts for one that it does not: `True`, `.5`, `1 %`, `10 Gbps` without quotes.
+/// Corrects a value: `True`, `.5`, `1 %`, `10 Gbps` without quotes. The result is valid TOML.
 fn corrected(value: &str) -> Option<String> {
     let bare = value.trim_matches(|c: char| c.is_whitespace() || "\"';\u{201c}\u{201d}".contains(c));
     let number = if bare.starts_with('.') { format!("0{bare}") } else { number_in(bare).unwrap_or_default() };

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use crate::settings::scalar::{check_scalar, number_in};
 use crate::settings::shape::{self, Shape};
 
-/// Suggests how to write `value`, which was written as `source` for `field`, in the shape that `schema` needs.
+/// Suggests the right shape for `value` of `field`; `source` is its text in the file.
 pub(crate) fn reshaped(root: &Value, schema: &Value, value: &DeValue<'_>, source: &str, field: &str) -> Option<String> {
     let kind = shape::kind_of(schema);
     match value {
@@ -39,7 +39,7 @@ fn header(field: &str) -> String {
     field.split('.').map(|step| step.split('[').next().unwrap_or("")).collect::<Vec<_>>().join(".")
 }
 
-/// Returns a number or text as TOML; a number in quotes without them, so that "1 %" is 0.01.
+/// Returns a number or text as TOML, and numbers without quotes: "1 %" is 0.01.
 fn literal(value: &DeValue<'_>, source: &str) -> Option<String> {
     match value {
         DeValue::String(text) => Some(number_in(text).unwrap_or_else(|| source.into())),
@@ -48,8 +48,8 @@ fn literal(value: &DeValue<'_>, source: &str) -> Option<String> {
     }
 }
 
-/// Writes the table that `literal` stands for: the kind of this name, or the one with `literal` for its only value. The
-/// other required fields get examples. `None` if several tables are as good.
+/// Writes the table meant by `literal`: a kind's name, or the main value of a kind. Other required fields get examples.
+/// `None` if several tables fit equally.
 fn table_with(root: &Value, schema: &Value, literal: &str) -> Option<String> {
     let variants = shape::tagged_variants(schema).map_or_else(|| vec![("", schema)], |(_, variants)| variants);
     let named = variants.iter().find(|(name, _)| literal.trim_matches(['"', '\'']).eq_ignore_ascii_case(name));
@@ -66,7 +66,7 @@ fn table_with(root: &Value, schema: &Value, literal: &str) -> Option<String> {
     }
 }
 
-/// Writes a table with `literal` for the one required field that it fits; with a rank, lower if the fit is better.
+/// Writes a table with `literal` as its only fitting required field; the rank is lower for a better fit.
 fn filled(root: &Value, variant: &Value, literal: &str) -> Option<(usize, String)> {
     let shape = Shape::of(root, variant, &|_| None);
     let value = DeValue::parse(literal).ok()?;

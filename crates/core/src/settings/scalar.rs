@@ -15,13 +15,13 @@ pub(crate) fn quoted(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| format!("\"{name}\"")).collect()
 }
 
-/// Returns the rule that a value is one of `names`, and the closest one to `given` as a hint.
+/// Returns the rule for a value from a list of `names`, and the closest name to `given` as a hint.
 pub(crate) fn one_of(names: &[&str], given: &str) -> (String, Option<String>) {
     let hint = closest(given, names.iter().copied()).map(|name| format!("did you mean \"{name}\"?"));
     (format!("must be one of {}", quoted(names).join(", ")), hint)
 }
 
-/// Checks a value that is neither a table nor a list; on failure returns the rule and a hint.
+/// Checks a single value; on failure returns the rule and a hint.
 pub(crate) fn check_scalar(schema: &Value, value: &DeValue<'_>) -> Verdict {
     match shape::kind_of(schema) {
         "string" => check_string(schema, value),
@@ -64,7 +64,7 @@ fn check_number(schema: &Value, value: &DeValue<'_>) -> Verdict {
     let (least, most) = shape::bounds(schema);
     match number {
         Some(number) if (least..=most).contains(&number) => Ok(()),
-        // Beyond this, a maximum is only that of the type.
+        // Larger maximums come from the type.
         Some(number) if number < least && most >= i64::MAX as f64 => fail(format!("must be at least {least}"), None),
         _ if most.is_infinite() => fail(format!("must be at least {least}"), None),
         _ if whole => fail(format!("must be between {least} and {}", most as u64), None),
@@ -95,7 +95,7 @@ fn as_boolean(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// Suggests how to write a number that was written as text.
+/// Suggests a number for text with a number.
 fn as_number(text: &str) -> Option<String> {
     let number = number_in(text)?;
     Some(if text.contains('%') {
@@ -105,7 +105,7 @@ fn as_number(text: &str) -> Option<String> {
     })
 }
 
-/// Returns the number that `text` is, without its percent sign.
+/// Reads `text` as a number or a percentage.
 pub(crate) fn number_in(text: &str) -> Option<String> {
     let text = text.trim();
     match text.strip_suffix('%') {

@@ -28,8 +28,8 @@ impl<'a> Undecided<'a> {
         self.variants.iter().map(|(name, _)| *name).collect()
     }
 
-    /// Returns the tag values with which a table can hold all of `keys`, and if possible needs no others; all legal
-    /// values if no value fits.
+    /// Returns the tag values of tables with all of `keys`, preferably with no other required keys; all legal values if
+    /// none fits.
     pub(crate) fn names_with(&self, root: &'a Value, keys: &[&str]) -> Vec<&'a str> {
         let shape_of = |name: &str, variant: &'a Value| {
             Shape::of(root, variant, &|tag: &str| (tag == self.tag).then(|| name.to_string()))
@@ -48,8 +48,7 @@ impl<'a> Undecided<'a> {
         }
     }
 
-    /// Returns the kind and its field for `given`, if it is a name that this field takes: "dctcp" is a congestion
-    /// control of the transport "tcp".
+    /// Returns the kind with `given` among the names of a field: "dctcp" is a congestion control of kind "tcp".
     pub(crate) fn choice_within(&self, root: &Value, given: &str) -> Option<String> {
         self.variants.iter().find_map(|(name, variant)| {
             let shape = Shape::of(root, variant, &|_| None);

@@ -98,8 +98,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Guesses the field meant by an unknown `key`: one with a similar name, or else the only one of the `absent`
-    /// fields for which the value is valid.
+    /// Guesses the field meant by an unknown `key`: a similar name, or the only `absent` field with this type of value.
     fn meant<'s>(
         &self,
         shape: &Shape<'s>,
@@ -160,7 +159,7 @@ impl<'a> Walk<'a> {
     }
 
     fn bad_tag(&mut self, table: &DeTable<'_>, undecided: &Undecided<'_>, field: &str) {
-        // A missing tag, and one that is no text, were already reported.
+        // Missing tags and other types were already reported.
         let Some((_, value)) = find(table, undecided.tag) else { return };
         let Some(given) = value.get_ref().as_str() else { return };
         let (rule, similar) = one_of(&undecided.names(), given);

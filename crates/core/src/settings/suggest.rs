@@ -16,8 +16,8 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// Maximum number of names in a hint.
 const LISTED: usize = 6;
 
-/// Suggests a name for the unknown `word`: the closest of the `known` names, or a list of them. A wrong number, as in
-/// "h9", lists the names that differ in the number. `None` if nothing is known.
+/// Suggests a name for the unknown `word`: the closest of the `known` names, or a list of them. For a wrong number, as
+/// in "h9", lists the names with other numbers.
 pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let numbered = |name: &&str| stem(word) < word.len() && name[..stem(name)] == word[..stem(word)];

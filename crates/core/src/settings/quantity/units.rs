@@ -44,12 +44,11 @@ pub trait Quantity: Copy {
 /// Maximum number of digits before or after the point that any unit can need.
 const DIGITS_MAX: usize = 24;
 
-/// The units of a quantity.
+/// The units of a quantity. Only hints understand the other spellings, "5 usec" or "10 GB/s": a prefix and a stem, in
+/// lower case and separated by blanks. The scale is their product divided by `divisor`.
 struct Units {
     names: &'static [Unit],
-    /// Parts of other spellings, in lower case. Only hints understand them, as in "5 usec" and "10 GB/s".
     prefixes: &'static [Unit],
-    /// A spelled unit is a prefix times a stem, divided by `divisor`. Only "B" and "b" differ by case.
     stems: &'static [Unit],
     divisor: u64,
 }
@@ -66,32 +65,12 @@ const TIME: Units = Units {
     ],
     prefixes: &[
         ("", 1_000_000_000_000),
-        ("m", 1_000_000_000),
-        ("milli", 1_000_000_000),
-        ("u", 1_000_000),
-        ("\u{b5}", 1_000_000),
-        ("\u{3bc}", 1_000_000),
-        ("micro", 1_000_000),
-        ("n", 1_000),
-        ("nano", 1_000),
-        ("p", 1),
+        ("m milli", 1_000_000_000),
+        ("u \u{b5} \u{3bc} micro", 1_000_000),
+        ("n nano", 1_000),
+        ("p pico", 1),
     ],
-    stems: &[
-        ("", 1),
-        ("s", 1),
-        ("sec", 1),
-        ("secs", 1),
-        ("second", 1),
-        ("seconds", 1),
-        ("min", 60),
-        ("mins", 60),
-        ("minute", 60),
-        ("minutes", 60),
-        ("h", 3_600),
-        ("hr", 3_600),
-        ("hour", 3_600),
-        ("hours", 3_600),
-    ],
+    stems: &[(" s sec secs second seconds", 1), ("min mins minute minutes", 60), ("h hr hour hours", 3_600)],
     divisor: 1,
 };
 const DATA_PREFIXES: &[Unit] = &[
@@ -107,7 +86,7 @@ const DATA_PREFIXES: &[Unit] = &[
 const RATE: Units = Units {
     names: &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)],
     prefixes: DATA_PREFIXES,
-    stems: &[("", 1), ("b", 1), ("bit", 1), ("bits", 1), ("B", 8), ("byte", 8), ("bytes", 8)],
+    stems: &[(" b bit bits", 1), ("B byte bytes", 8)],
     divisor: 1,
 };
 const BYTES: Units = Units {
@@ -122,15 +101,11 @@ const BYTES: Units = Units {
     ],
     prefixes: DATA_PREFIXES,
     // In bits. In a size "b" is a careless "B".
-    stems: &[("", 8), ("b", 8), ("bit", 1), ("bits", 1), ("B", 8), ("byte", 8), ("bytes", 8)],
+    stems: &[(" b B byte bytes", 8), ("bit bits", 1)],
     divisor: 8,
 };
-const PACKETS: Units = Units {
-    names: &[("packets", 1)],
-    prefixes: &[("", 1)],
-    stems: &[("p", 1), ("pkt", 1), ("pkts", 1), ("frame", 1), ("frames", 1)],
-    divisor: 1,
-};
+const PACKETS: Units =
+    Units { names: &[("packets", 1)], prefixes: &[("", 1)], stems: &[("p pkt pkts frame frames", 1)], divisor: 1 };
 
 /// Maximum length of a queue, in packets or in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,17 +259,18 @@ fn with_unit<Q: Quantity>(number: &str) -> String {
 }
 
 impl Units {
-    /// Returns the same quantity with a unit that can be read, if `unit` is another spelling of one.
+    /// Rewrites a quantity with another spelling of a unit.
     fn respelled(&self, number: &str, unit: &str) -> Option<String> {
-        let spelled = ["/s", "/sec", "ps"].iter().find_map(|end| unit.strip_suffix(end)).unwrap_or(unit);
-        let is_stem = |stem: &str, text: &str| stem == text || (text != "B" && stem == text.to_lowercase());
-        let scale = self.prefixes.iter().find_map(|(prefix, scale)| {
-            let (start, rest) = spelled.split_at_checked(prefix.len())?;
-            let (_, times) = self.stems.iter().find(|(stem, _)| is_stem(stem, rest))?;
-            let has_prefix = start.to_lowercase() == *prefix && !spelled.is_empty();
-            has_prefix.then_some(scale * times).filter(|scale| scale.is_multiple_of(self.divisor))
+        let unit = ["/s", "/sec", "ps"].iter().find_map(|end| unit.strip_suffix(end)).unwrap_or(unit);
+        // Only "B" and "b" differ by case.
+        let is_same = |word: &str, text: &str| word == text || (text != "B" && word == text.to_lowercase());
+        let prefixes = self.prefixes.iter().flat_map(|(words, scale)| words.split(' ').map(move |word| (word, scale)));
+        let product = prefixes.filter(|_| !unit.is_empty()).find_map(|(prefix, scale)| {
+            let (start, rest) = unit.split_at_checked(prefix.len())?;
+            let (_, times) = self.stems.iter().find(|(stems, _)| stems.split(' ').any(|stem| is_same(stem, rest)))?;
+            is_same(prefix, start).then_some(scale * times)
         })?;
-        let scale = scale / self.divisor;
+        let scale = product.is_multiple_of(self.divisor).then_some(product / self.divisor)?;
         match self.names.iter().find(|(_, of_name)| *of_name == scale) {
             Some((name, _)) => Some(format!("{number} {name}")),
             None => exact(number, scale).ok().map(|base| write_in(base, &self.names[..self.names.len().min(4)])),

@@ -109,8 +109,7 @@ fn recirculation_port(topology: &Topology, switch: &str, number: &str, count: u1
     }
 }
 
-/// Suggests a correction of `name`, which is no link, port or host: similar or existing nodes, an arrow, or the nodes
-/// to which the first one is linked.
+/// Suggests a correction of the unknown link, port or host `name`: similar or existing nodes, an arrow, or neighbours.
 pub fn suggested(topology: &Topology, name: &str, hosts_only: bool) -> Option<String> {
     let switches = topology.switches.iter().map(|switch| &*switch.name).filter(|_| !hosts_only);
     let known = topology.hosts.iter().map(|host| &*host.name).chain(switches);
