@@ -312,7 +312,7 @@ pub struct PairedFlows {
     /// Sending hosts: names or ranges such as "h0..h15".
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Receiving hosts, in the same order.
+    /// Receiving hosts, in the order of `sources`. Two sources with one destination both send to it.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Time between the starts of two pairs.
@@ -324,10 +324,10 @@ pub struct PairedFlows {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestFlows {
-    /// Sending hosts.
+    /// Sending hosts: names or ranges such as "h0..h15".
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Receiving hosts, in the same order.
+    /// Receiving hosts, in the order of `sources`. Two sources with one destination both send to it.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Payload of each message.

@@ -133,7 +133,7 @@ def hitless(
 
     Guides are in docs/index.md, abbreviations in docs/reference/glossary.md.
     Numbers and tables go to stdout, everything else to stderr.
-    Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.
+    Exit code 0: done. 1: a run or a check failed. 2: wrong usage or input. 130: interrupted.
     """
     if debug:
         console.show_causes()

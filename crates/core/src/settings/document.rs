@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::settings::scalar::number_in;
 use crate::settings::{Finding, Lines, Problem};
 
 pub struct Document<'t> {
@@ -25,11 +26,20 @@ impl<'t> Document<'t> {
         if errors.is_empty() {
             return Ok(Self { text, lines, root });
         }
-        let finding = |error: toml::de::Error| {
+        let finding = |error: &toml::de::Error| {
+            let span = error.span().unwrap_or(0..0);
+            let hint = syntax_hint(text, span.clone(), error.message());
             let rule = format!("not valid TOML: {}", error.message());
-            Finding::at(&lines, error.span().unwrap_or(0..0), Problem::new("", "", rule))
+            Finding::at(&lines, span, Problem::new("", "", rule).maybe_hint(hint))
         };
-        Err(errors.into_iter().map(finding).collect())
+        let mut findings: Vec<Finding> = errors.iter().map(finding).collect();
+        // Further errors in a line, and all after an error within brackets, are consequences of the first.
+        findings.sort_by_key(|finding| (finding.line, finding.column));
+        findings.dedup_by_key(|finding| finding.line);
+        let within = |finding: &Finding| BETWEEN.iter().any(|place| finding.rule.contains(place));
+        let roots = findings.iter().position(within).map_or(findings.len(), |first| first + 1);
+        findings.truncate(roots);
+        Err(findings)
     }
 
     /// Finds the value of `field` (as in `flows[1].load`), or its innermost enclosing value if the field is not in the
@@ -58,6 +68,36 @@ impl<'t> Document<'t> {
         let written = self.text.get(span).unwrap_or("");
         if written.contains('\n') || written.starts_with('[') { "" } else { written }
     }
+}
+
+/// Parts of the parser's messages about errors within brackets and braces.
+const BETWEEN: [&str; 2] = ["between array elements", "between key-value pairs"];
+
+/// Suggests a correction of a syntax error at the bytes `span`.
+fn syntax_hint(text: &str, span: Range<usize>, message: &str) -> Option<String> {
+    let (before, after) = text.split_at_checked(span.start)?;
+    let before = before.rsplit('\n').next()?.trim();
+    let after = after.lines().next().unwrap_or("");
+    if after.contains("//") {
+        return Some("a comment begins with #".into());
+    }
+    if before.is_empty() && message.contains(BETWEEN[0]) {
+        return Some("is a closing bracket missing above?".into());
+    }
+    if message.contains("key with no value") || after.starts_with(':') {
+        return Some("write name = value".into());
+    }
+    let is_about_a_value = ["quote", "boolean", "mantissa"].iter().any(|part| message.contains(part));
+    let value = after.split(['#', ',', ']', '}']).next().filter(|_| is_about_a_value)?;
+    corrected(value.trim()).map(|value| format!("write {value}"))
+}
+
+/// Corrects a value: `True`, `.5`, `1 %`, `10 Gbps` without quotes. The result is valid TOML.
+fn corrected(value: &str) -> Option<String> {
+    let bare = value.trim_matches(|c: char| c.is_whitespace() || "\"';\u{201c}\u{201d}".contains(c));
+    let number = if bare.starts_with('.') { format!("0{bare}") } else { number_in(bare).unwrap_or_default() };
+    let candidates = [bare.to_lowercase(), number, format!("\"{bare}\"")];
+    candidates.into_iter().find(|value| !bare.is_empty() && DeValue::parse(value).is_ok())
 }
 
 /// Splits `flows[1]` into the steps `flows` and `1`.

@@ -14,9 +14,11 @@ pub mod schema;
 pub mod structure;
 
 mod error;
+mod hints;
+mod scalar;
 mod shape;
 mod suggest;
 
 pub use error::{Finding, LineError, Lines, Problem, SettingsError};
 pub use input::without_byte_order_mark;
-pub use suggest::closest;
+pub use suggest::{closest, in_short, suggestion};

@@ -28,16 +28,34 @@ impl<'a> Undecided<'a> {
         self.variants.iter().map(|(name, _)| *name).collect()
     }
 
-    /// Returns the tag values with which a table can hold all of `keys`, or all legal values if no value fits.
-    pub(crate) fn names_with(&self, root: &Value, keys: &[&str]) -> Vec<&'a str> {
-        let takes = |variant: &Value, name: &str| {
-            let chosen = |tag: &str| (tag == self.tag).then(|| name.to_string());
-            let shape = Shape::of(root, variant, &chosen);
-            keys.iter().all(|key| shape.property(key).is_some())
+    /// Returns the tag values of tables with all of `keys`, preferably with no other required keys; all legal values if
+    /// none fits.
+    pub(crate) fn names_with(&self, root: &'a Value, keys: &[&str]) -> Vec<&'a str> {
+        let shape_of = |name: &str, variant: &'a Value| {
+            Shape::of(root, variant, &|tag: &str| (tag == self.tag).then(|| name.to_string()))
         };
-        let fitting: Vec<&str> =
-            self.variants.iter().filter(|(name, variant)| takes(variant, name)).map(|(name, _)| *name).collect();
-        if fitting.is_empty() { self.names() } else { fitting }
+        let shapes = self.variants.iter().map(|(name, variant)| (*name, shape_of(name, variant)));
+        let fitting: Vec<_> =
+            shapes.filter(|(_, shape)| keys.iter().all(|key| shape.property(key).is_some())).collect();
+        let is_complete =
+            |shape: &Shape<'_>| shape.required.iter().all(|name| *name == self.tag || keys.contains(name));
+        let complete: Vec<&str> =
+            fitting.iter().filter(|(_, shape)| is_complete(shape)).map(|(name, _)| *name).collect();
+        match (complete.is_empty(), fitting.is_empty()) {
+            (false, _) => complete,
+            (true, false) => fitting.into_iter().map(|(name, _)| name).collect(),
+            (true, true) => self.names(),
+        }
+    }
+
+    /// Returns the kind with `given` among the names of a field: "dctcp" is a congestion control of kind "tcp".
+    pub(crate) fn choice_within(&self, root: &Value, given: &str) -> Option<String> {
+        self.variants.iter().find_map(|(name, variant)| {
+            let shape = Shape::of(root, variant, &|_| None);
+            let takes = |schema: &Value| word(root, schema).is_some_and(|word| names(word).contains(&given));
+            let (field, _) = shape.properties.into_iter().find(|(_, schema)| takes(schema))?;
+            Some(format!("write {} = \"{name}\", {field} = \"{given}\"", self.tag))
+        })
     }
 }
 
@@ -165,7 +183,7 @@ pub(crate) fn example(root: &Value, schema: &Value) -> Option<String> {
         return Some(format!("\"{name}\""));
     }
     match kind_of(schema) {
-        "object" => tag_example(schema).or_else(|| table_example(root, schema)),
+        "object" => tag_example(schema).or_else(|| table_example(root, schema, None)),
         "string" => Some(ANY_TEXT.into()),
         "integer" | "number" => Some(schema.get("minimum").unwrap_or(&Value::from(1)).to_string()),
         _ => None,
@@ -178,9 +196,14 @@ pub(crate) fn tag_example(schema: &Value) -> Option<String> {
     Some(format!("{{ {tag} = \"{}\", ... }}", variants.first()?.0))
 }
 
-fn table_example(root: &Value, schema: &Value) -> Option<String> {
+/// An example of a table with its required fields, one of them with a given value.
+pub(crate) fn table_example(root: &Value, schema: &Value, given: Option<(&str, &str)>) -> Option<String> {
     let shape = Shape::of(root, schema, &|_| None);
-    let part = |name: &&str| Some(format!("{name} = {}", example(root, resolve(root, shape.property(name)?))?));
-    let parts: Option<Vec<String>> = shape.required.iter().map(part).collect();
+    let value = |name: &str| match given {
+        Some((field, value)) if field == name => Some(value.to_string()),
+        _ => example(root, resolve(root, shape.property(name)?)),
+    };
+    let parts: Option<Vec<String>> =
+        shape.required.iter().map(|name| Some(format!("{name} = {}", value(name)?))).collect();
     Some(format!("{{ {} }}", parts?.join(", ")))
 }

@@ -9,8 +9,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::settings::document::Document;
+use crate::settings::hints;
+use crate::settings::scalar::{check_scalar, one_of, quoted};
 use crate::settings::shape::{Shape, Undecided};
-use crate::settings::{Finding, Problem, closest, quantity, shape};
+use crate::settings::{Finding, Problem, closest, shape};
 
 /// Returns all findings of the schema about `document`.
 pub fn check(document: &Document<'_>, schema: &Value) -> Vec<Finding> {
@@ -38,8 +40,10 @@ impl<'a> Walk<'a> {
             ("object", DeValue::Table(table)) => self.table(schema, table, span, field),
             ("array", DeValue::Array(items)) => self.array(schema, items, span, field),
             (_, other) => {
-                if let Err((rule, hint)) = check_scalar(self.root, schema, other) {
+                if let Err((rule, hint)) = check_scalar(schema, other) {
                     let written = self.document.written(span.clone());
+                    let source = self.document.text.get(span.clone()).unwrap_or("");
+                    let hint = hint.or_else(|| hints::reshaped(self.root, schema, other, source, field));
                     self.report(span, Problem::new(field, written, rule).maybe_hint(hint));
                 }
             }
@@ -69,17 +73,23 @@ impl<'a> Walk<'a> {
             _ => None,
         };
         let shape = Shape::of(self.root, schema, &chosen);
+        let mut absent: Vec<&str> = shape.required.iter().copied().filter(|name| find(table, name).is_none()).collect();
         for (key, value) in table {
-            match shape.property(key.get_ref()) {
-                Some(property) => self.value(property, value, &join(field, key.get_ref())),
-                // Without a valid tag the allowed keys are unknown.
-                None if shape.undecided.is_empty() => self.unknown_key(&shape, key.get_ref(), key.span(), field),
-                None => {}
+            if let Some(property) = shape.property(key.get_ref()) {
+                self.value(property, value, &join(field, key.get_ref()));
+                continue;
+            }
+            let meant = self.meant(&shape, &absent, key.get_ref(), value);
+            // A field under another name is one error, not two.
+            absent.retain(|name| Some(*name) != meant);
+            // Without a valid tag the allowed keys are unknown.
+            if shape.undecided.is_empty() || meant.is_some() {
+                self.unknown_key(&shape, meant, key.get_ref(), key.span(), field);
             }
         }
-        for name in shape.required.iter().filter(|name| find(table, name).is_none()) {
-            match shape.undecided.iter().find(|undecided| undecided.tag == *name) {
-                Some(undecided) => self.missing_tag(undecided, table, span.clone(), field),
+        for name in absent {
+            match shape.undecided.iter().find(|undecided| undecided.tag == name) {
+                Some(undecided) => self.missing_tag(undecided, &shape, table, span.clone(), field),
                 None => self.missing(&shape, name, span.clone(), field),
             }
         }
@@ -88,13 +98,39 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn unknown_key(&mut self, shape: &Shape<'_>, key: &str, span: Range<usize>, field: &str) {
-        let names: Vec<&str> = shape.properties.iter().map(|(name, _)| *name).collect();
+    /// Guesses the field meant by an unknown `key`: a similar name, or the only `absent` field with this type of value.
+    fn meant<'s>(
+        &self,
+        shape: &Shape<'s>,
+        absent: &[&'s str],
+        key: &str,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Option<&'s str> {
+        if let [undecided, ..] = shape.undecided.as_slice() {
+            let is_name = value.get_ref().as_str().is_some_and(|text| undecided.names().contains(&text));
+            return (is_name && absent.contains(&undecided.tag)).then_some(undecided.tag);
+        }
+        let names = || shape.properties.iter().map(|(name, _)| *name);
+        let fits = |name: &&&str| {
+            let mut probe = Walk { document: self.document, root: self.root, findings: Vec::new() };
+            shape.property(name).is_some_and(|schema| {
+                probe.value(schema, value, "");
+                probe.findings.is_empty()
+            })
+        };
+        let similar = closest(key, absent.iter().copied()).or_else(|| closest(key, names()));
+        similar.or_else(|| only(absent.iter().filter(fits)).copied())
+    }
+
+    fn unknown_key(&mut self, shape: &Shape<'_>, meant: Option<&str>, key: &str, span: Range<usize>, field: &str) {
         let moved = shape.moved.iter().find(|pair| pair[0] == key).and_then(|pair| pair[1].as_str());
-        let hint = match (moved, closest(key, names.iter().copied())) {
+        let hint = match (moved, meant) {
             (Some(spelling), _) => format!("write {spelling}"),
             (None, Some(name)) => format!("did you mean `{name}`?"),
-            (None, None) => format!("known here: {}", names.join(", ")),
+            (None, None) => {
+                let names: Vec<&str> = shape.properties.iter().map(|(name, _)| *name).collect();
+                format!("known here: {}", names.join(", "))
+            }
         };
         self.report(span, Problem::new(join(field, key), "", "there is no such field").hint(hint));
     }
@@ -104,20 +140,30 @@ impl<'a> Walk<'a> {
         let example =
             property.and_then(|schema| shape::example(self.root, schema)).filter(|text| text != shape::ANY_TEXT);
         let hint = example.map(|example| format!("for example: {name} = {example}"));
+        let hint = hint.or_else(|| shape.property(name).and_then(hints::first_sentence));
         self.report(span, Problem::new(join(field, name), "", "must be given").maybe_hint(hint));
     }
 
-    fn missing_tag(&mut self, undecided: &Undecided<'_>, table: &DeTable<'_>, span: Range<usize>, field: &str) {
-        let keys: Vec<&str> = table.keys().map(|key| key.get_ref().as_ref()).collect();
-        let hint = format!("{} = {}", undecided.tag, quoted(&undecided.names_with(self.root, &keys)).join(" or "));
+    fn missing_tag(
+        &mut self,
+        undecided: &Undecided<'_>,
+        shape: &Shape<'_>,
+        table: &DeTable<'_>,
+        span: Range<usize>,
+        field: &str,
+    ) {
+        let keys = table.keys().map(|key| key.get_ref().as_ref());
+        let decisive: Vec<&str> = keys.filter(|key| shape.property(key).is_none()).collect();
+        let hint = format!("{} = {}", undecided.tag, quoted(&undecided.names_with(self.root, &decisive)).join(" or "));
         self.report(span, Problem::new(join(field, undecided.tag), "", "must be given").hint(hint));
     }
 
     fn bad_tag(&mut self, table: &DeTable<'_>, undecided: &Undecided<'_>, field: &str) {
-        // A missing tag was already reported.
+        // Missing tags and other types were already reported.
         let Some((_, value)) = find(table, undecided.tag) else { return };
-        let given = if let DeValue::String(text) = value.get_ref() { text.as_ref() } else { "" };
-        let (rule, hint) = one_of(&undecided.names(), given);
+        let Some(given) = value.get_ref().as_str() else { return };
+        let (rule, similar) = one_of(&undecided.names(), given);
+        let hint = undecided.choice_within(self.root, given).or(similar);
         let written = self.document.written(value.span());
         self.report(value.span(), Problem::new(join(field, undecided.tag), written, rule).maybe_hint(hint));
     }
@@ -133,76 +179,7 @@ fn join(field: &str, name: &str) -> String {
     if field.is_empty() { name.to_string() } else { format!("{field}.{name}") }
 }
 
-type Verdict = Result<(), (String, Option<String>)>;
-
-fn fail<T>(rule: impl Into<String>, hint: Option<String>) -> Result<T, (String, Option<String>)> {
-    Err((rule.into(), hint))
-}
-
-fn quoted(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| format!("\"{name}\"")).collect()
-}
-
-fn one_of(names: &[&str], given: &str) -> (String, Option<String>) {
-    let hint = closest(given, names.iter().copied()).map(|name| format!("did you mean \"{name}\"?"));
-    (format!("must be one of {}", quoted(names).join(", ")), hint)
-}
-
-fn check_scalar(root: &Value, schema: &Value, value: &DeValue<'_>) -> Verdict {
-    match shape::kind_of(schema) {
-        "string" => check_string(schema, value),
-        "integer" | "number" => check_number(schema, value),
-        "boolean" if matches!(value, DeValue::Boolean(_)) => Ok(()),
-        "boolean" => fail("must be true or false", None),
-        "array" => fail("must be a list in square brackets", None),
-        "object" => {
-            let example = shape::example(root, schema);
-            fail("must be a table", example.map(|example| format!("write it as in {example}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_string(schema: &Value, value: &DeValue<'_>) -> Verdict {
-    let name = schema.get("format").and_then(Value::as_str).unwrap_or("");
-    let format = quantity::format_named(name);
-    let DeValue::String(text) = value else {
-        return match format {
-            Some(format) => {
-                let hint = format!("write it as in \"{}\"", format.example);
-                fail(format!("a {name} is text with a unit"), Some(hint))
-            }
-            None => fail("must be text in quotes", None),
-        };
-    };
-    let names = shape::names(schema);
-    if !names.is_empty() && !names.contains(&text.as_ref()) {
-        return Err(one_of(&names, text));
-    }
-    format.map_or(Ok(()), |format| (format.check)(text)).or_else(|error| fail(error.rule, error.hint))
-}
-
-fn check_number(schema: &Value, value: &DeValue<'_>) -> Verdict {
-    let whole = shape::kind_of(schema) == "integer";
-    let number = match value {
-        DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix()).ok().map(|n| n as f64),
-        DeValue::Float(float) if !whole => float.as_str().parse::<f64>().ok(),
-        DeValue::String(text) => return fail("must be a number", as_number(text)),
-        _ => return fail(if whole { "must be a whole number" } else { "must be a number" }, None),
-    };
-    let (least, most) = shape::bounds(schema);
-    match number {
-        Some(number) if (least..=most).contains(&number) => Ok(()),
-        _ if most.is_infinite() => fail(format!("must be at least {least}"), None),
-        _ => fail(format!("must be between {least} and {most}"), None),
-    }
-}
-
-/// Suggests how to write a number that was written as text.
-fn as_number(text: &str) -> Option<String> {
-    let text = text.trim();
-    if let Some(percent) = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()) {
-        return Some(format!("as a fraction of one: {}", percent / 100.0));
-    }
-    text.parse::<f64>().is_ok().then(|| format!("without quotes: {text}"))
+/// Returns the item of an iterator with exactly one.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    items.next().filter(|_| items.next().is_none())
 }

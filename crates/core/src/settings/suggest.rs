@@ -13,6 +13,32 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.min_by_key(|(edits, differs, _)| (*edits, *differs)).map(|(_, _, candidate)| candidate)
 }
 
+/// Maximum number of names in a hint.
+const LISTED: usize = 6;
+
+/// Suggests a name for the unknown `word`: the closest of the `known` names, or a list of them. For a wrong number, as
+/// in "h9", lists the names with other numbers.
+pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let numbered = |name: &&str| stem(word) < word.len() && name[..stem(name)] == word[..stem(word)];
+    let mut listed: Vec<&str> = known.clone().filter(numbered).collect();
+    if listed.is_empty() {
+        if let Some(name) = closest(word, known.clone()) {
+            return Some(format!("did you mean \"{name}\"?"));
+        }
+        listed = known.collect();
+    }
+    (!listed.is_empty()).then(|| format!("known: {}", in_short(&listed)))
+}
+
+/// Joins the first of `names`, with the number of the others.
+pub fn in_short(names: &[&str]) -> String {
+    match names.split_at_checked(LISTED) {
+        Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
+        _ => names.join(", "),
+    }
+}
+
 /// Counts the edits (insert, delete, replace, swap neighbours) that turn `a` into `b` (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -52,5 +78,20 @@ mod tests {
         assert_eq!(closest("bandwidth", words), None);
         assert_eq!(closest("", words), None);
         assert_eq!(closest("Gps", ["bps", "Gbps"]), Some("Gbps"));
+    }
+
+    #[test]
+    fn an_unknown_name_gets_similar_or_existing_ones() {
+        let nodes = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "leaf0"];
+        let table = [
+            ("h9", Some("known: h0, h1, h2, h3, h4, h5 and 1 more")),
+            ("laef", Some("did you mean \"leaf0\"?")),
+            ("leaf3", Some("known: leaf0")),
+            ("gateway", Some("known: h0, h1, h2, h3, h4, h5 and 2 more")),
+        ];
+        for (word, hint) in table {
+            assert_eq!(suggestion(word, nodes.into_iter()).as_deref(), hint, "{word}");
+        }
+        assert_eq!(suggestion("h0", [].into_iter()), None);
     }
 }

@@ -9,6 +9,7 @@ mod deflection;
 mod every_nth;
 mod failures;
 mod flow_queueing;
+mod hints;
 mod layers;
 mod link_protection;
 mod losses;

@@ -72,12 +72,12 @@ fn traffic() {
         (
             "destinations = [\"h3\"]",
             "destinations = [\"h3..h9\"]",
-            "flows[2].destinations: there is no node called 'h4'",
+            "flows[2].destinations: there is no node called 'h4'\nhint: known: h0, h1, h2, h3",
         ),
         (
             "destinations = [\"h3\"]",
             "destinations = [\"leaf1\"]",
-            "flows[2].destinations: 'leaf1' is a switch, not a host",
+            "flows[2].destinations: 'leaf1' is a switch, not a host\nhint: known: h0, h1, h2, h3",
         ),
         (
             "load_of = \"host-links\"\n",

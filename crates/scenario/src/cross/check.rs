@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::QueueLength;
-use hitless_core::settings::{Problem, closest};
 use hitless_core::wire::{Bytes, Time};
 
 use crate::network::recovery::RecoveryScheme;
-use crate::network::topology::select::{SwitchPort, select_links, select_ports};
+use crate::network::topology::select::{SwitchPort, select_links, select_ports, suggested};
 use crate::network::topology::{DirectedLink, Topology};
 use crate::{Purpose, Scenario};
 
@@ -117,15 +117,16 @@ impl Check<'_> {
     /// Returns the links called `name`; an invalid name is reported on `field`.
     pub fn links_named(&mut self, topology: &Topology, name: &str, field: &str) -> Vec<DirectedLink> {
         select_links(topology, name).unwrap_or_else(|rule| {
-            let words = name.split(['-', '>', '<', '#']).map(str::trim).filter(|word| !word.is_empty());
-            let unknown = words.filter(|word| topology.node(word).is_none());
-            let mut guesses = unknown.filter_map(|word| closest(word, topology.names()));
-            // A guess compares the name with all nodes, which is slow, and users only read the first guesses.
-            let guess = if self.problems.len() < GUESSES { guesses.next() } else { None };
-            let hint = guess.map(|name| format!("did you mean '{name}'?"));
-            self.report(Problem::new(field, "", rule).maybe_hint(hint));
+            self.no_such_place(topology, name, field, rule);
             Vec::new()
         })
+    }
+
+    /// Reports on `field` that `name` breaks `rule`, with a suggestion.
+    pub fn no_such_place(&mut self, topology: &Topology, name: &str, field: &str, rule: String) {
+        // A suggestion compares the name with all nodes, which is slow, and users only read the first ones.
+        let hint = if self.problems.len() < GUESSES { suggested(topology, name, false) } else { None };
+        self.report(Problem::new(field, "", rule).maybe_hint(hint));
     }
 
     /// Returns the link called `name` if it is exactly one, in one direction; otherwise reports a problem on `field`.
@@ -155,10 +156,14 @@ impl Check<'_> {
         let mut seen = BTreeSet::<SwitchPort>::new();
         for (number, name) in names.iter().enumerate() {
             let ports = select_ports(topology, name);
-            let twice = ports.iter().flatten().any(|port| seen.contains(port));
-            let rule = ports.as_ref().err().cloned().or(twice.then(|| "names a port twice".into()));
-            self.report_all(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
-            seen.extend(ports.unwrap_or_default());
+            let field = format!("{field}[{number}]");
+            match ports {
+                Ok(ports) => {
+                    self.require(!ports.iter().any(|port| seen.contains(port)), &field, "names a port twice");
+                    seen.extend(ports);
+                }
+                Err(rule) => self.no_such_place(topology, name, &field, rule),
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Checks of the run as a whole: its name, its end, its records.
 
 use hitless_core::settings::quantity::Quantity;
-use hitless_core::settings::{Problem, closest};
+use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::{Duration, Time};
 
 use super::check::Check;
@@ -70,8 +70,9 @@ impl Check<'_> {
             self.require(sampling.period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
             for (number, port) in sampling.ports.iter().enumerate() {
                 let found = select_switch_ports(topology, port, self.scenario.switch.recirculation_ports);
-                let problem = |rule| Problem::new(format!("{section}.ports[{number}]"), "", rule);
-                self.report_all(found.err().map(problem));
+                if let Err(rule) = found {
+                    self.no_such_place(topology, port, &format!("{section}.ports[{number}]"), rule);
+                }
             }
         }
         for (index, sampling) in self.scenario.measure.throughput.iter().enumerate() {
@@ -92,8 +93,8 @@ impl Check<'_> {
         self.require(period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
         let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
         self.require_else(names().any(|name| name == group), || {
-            let guess = closest(group, names()).map(|name| format!("did you mean \"{name}\"?"));
-            Problem::new(format!("{section}.group"), "", "no [[flows]] has this name").maybe_hint(guess)
+            let rule = "no [[flows]] has this name";
+            Problem::new(format!("{section}.group"), "", rule).maybe_hint(suggestion(group, names()))
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Checks of switches, their ports, routing and hosts.
 
 use hitless_core::settings::quantity::QueueLength;
-use hitless_core::settings::{Problem, closest};
+use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::{Bytes, Duration};
 use hitless_hosts::Jitter;
 
@@ -99,8 +99,7 @@ impl Check<'_> {
         for (place, name) in entry.switches.iter().enumerate() {
             self.require_else(known().any(|switch| switch == name), || {
                 let field = format!("switch.ports[{number}].switches[{place}]");
-                let hint = closest(name, known()).map(|name| format!("did you mean \"{name}\"?"));
-                Problem::new(field, "", "there is no switch of this name").maybe_hint(hint)
+                Problem::new(field, "", "there is no switch of this name").maybe_hint(suggestion(name, known()))
             });
         }
         let ports = topology

@@ -2,7 +2,7 @@
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::quantity::Quantity;
-use hitless_core::settings::{Problem, closest};
+use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::{Bytes, Duration, HostId};
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_hosts::transport::roce::{AlphaUpdate, DcqcnSettings, RoceSettings};
@@ -227,9 +227,8 @@ impl Check<'_> {
         let known = &self.scenario.transports;
         let Some(transport) = known.iter().find(|transport| transport.name == group.transport) else {
             let names = known.iter().map(|transport| transport.name.as_str());
-            let hint = closest(&group.transport, names).map(|name| format!("did you mean \"{name}\"?"));
-            let rule = "no [[transport]] has this name";
-            self.report(Problem::new(format!("{section}.transport"), "", rule).maybe_hint(hint));
+            let problem = Problem::new(format!("{section}.transport"), "", "no [[transport]] has this name");
+            self.report(problem.maybe_hint(suggestion(&group.transport, names)));
             return;
         };
         let field = format!("{section}.kind");

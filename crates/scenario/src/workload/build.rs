@@ -7,7 +7,7 @@ use hitless_core::settings::{Problem, closest, input};
 use hitless_core::wire::{Bytes, Duration, HostId, Time};
 
 use crate::network::topology::Topology;
-use crate::network::topology::select::select_hosts;
+use crate::network::topology::select::{select_hosts, suggested};
 use crate::workload::asking::Asking;
 use crate::workload::generators::{
     Answers, Arrivals, Generator, IncastGenerator, PairGenerator, PairSampler, Starts, Template, paired, permutation,
@@ -94,7 +94,10 @@ impl Builder<'_> {
     }
 
     fn hosts(&self, name: &str, names: &[String]) -> Result<Vec<HostId>, Problem> {
-        let hosts = select_hosts(self.topology, names).map_err(|rule| self.problem(name, rule))?;
+        let hosts = select_hosts(self.topology, names).map_err(|rule| {
+            let wrong = names.iter().find(|name| select_hosts(self.topology, &[(*name).clone()]).is_err());
+            self.problem(name, rule).maybe_hint(wrong.and_then(|wrong| suggested(self.topology, wrong, true)))
+        })?;
         if hosts.is_empty() { Err(self.problem(name, "must name at least one host")) } else { Ok(hosts) }
     }
 
@@ -283,7 +286,9 @@ impl Builder<'_> {
         match pairs.iter().find(|(from, to, _)| from == to) {
             Some((host, _, _)) => {
                 let name = &self.topology.host(*host).name;
-                Err(self.problem("destinations", format!("{name} would send to itself")))
+                let paired = "sources and destinations are paired in order, and the shorter list is repeated";
+                let hint = (sources.len() != destinations.len()).then(|| paired.to_string());
+                Err(self.problem("destinations", format!("{name} would send to itself")).maybe_hint(hint))
             }
             None => Ok(pairs),
         }

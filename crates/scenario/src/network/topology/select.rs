@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hitless_core::settings::{in_short, suggestion};
 use hitless_core::wire::{HostId, PortId};
 
 use super::{DirectedLink, Node, SwitchId, Topology};
@@ -107,6 +108,31 @@ fn recirculation_port(topology: &Topology, switch: &str, number: &str, count: u1
         _ => Err(format!("'{switch}' has {count} recirculation ports, counted from 0")),
     }
 }
+
+/// Suggests a correction of the unknown link, port or host `name`: similar or existing nodes, an arrow, or neighbours.
+pub fn suggested(topology: &Topology, name: &str, hosts_only: bool) -> Option<String> {
+    let switches = topology.switches.iter().map(|switch| &*switch.name).filter(|_| !hosts_only);
+    let known = topology.hosts.iter().map(|host| &*host.name).chain(switches);
+    let with_arrow = |(a, b): (&str, &str)| {
+        let link = format!("{}->{}", a.trim(), b.trim());
+        (!hosts_only && !name.contains("->") && select_links(topology, &link).is_ok()).then_some(link)
+    };
+    if let Some(link) = SEPARATORS.iter().filter_map(|separator| name.split_once(separator)).find_map(with_arrow) {
+        return Some(format!("did you mean \"{link}\"?"));
+    }
+    let words = name.split("<->").flat_map(|part| part.split("->")).flat_map(|part| part.split(".."));
+    let words: Vec<&str> = words.filter_map(|word| word.split(['#', '.']).next()).map(str::trim).collect();
+    let is_known = |word: &str| topology.node(word).is_some_and(|node| !(hosts_only && node.is_switch()));
+    if let Some(word) = words.iter().find(|word| !is_known(word)) {
+        return suggestion(word, known);
+    }
+    let first = topology.node(words.first()?).filter(|_| !hosts_only && select_links(topology, name).is_err())?;
+    let neighbours: Vec<&str> = topology.ports(first).iter().map(|port| topology.name(port.peer.node)).collect();
+    Some(format!("{} has links to {}", topology.name(first), in_short(&neighbours)))
+}
+
+/// Other ways to write the arrow of a link.
+const SEPARATORS: [&str; 6] = ["=>", "\u{2192}", "--", "-", ":", " "];
 
 fn split_number(name: &str) -> Result<(&str, usize), String> {
     let Some((pair, number)) = name.split_once('#') else { return Ok((name, 0)) };
