@@ -150,7 +150,7 @@ def compared(runs: Mapping[str, Run]) -> Compared:
 
 
 def gains(group: Compared, x: str) -> Iterator[Row]:
-    """How much AFQ improves on DCTCP and TCP (section 6.1.4), which leaves open with which of its two transports."""
+    """Compare AFQ on both of its transports with DCTCP and TCP; section 6.1.4 does not name the transport."""
     judge = Gain(better="higher")
     for rival, paper in _GAINS:
         for series in (PAIR_AFQ.name, DCTCP_AFQ.name):
