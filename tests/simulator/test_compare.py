@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from hitless.comparison.pairs import PairedRuns
+from hitless.comparison.sides import Asked, one_file
 from hitless.outcome.losses import needs_order_checker
+from hitless.runs.study import Study
 from warm import PROGRAM, hitless
 from worlds import flows, leaf_spine, tcp, websearch, world
 
@@ -52,6 +55,21 @@ def test_a_seed_of_a_comparison_is_a_run_that_the_user_can_repeat(lossy):
     assert metric(document, "all", "packets lost to hosts")["a"] == rows["all", "hosts", "packets lost to hosts"]
     assert not document["same_arrivals"]
     assert document["conclusion"] == ["One seed tells nothing of chance: give --seeds 10."]
+
+
+def test_a_comparison_holds_tables_of_one_pair_at_a_time(lossy):
+    sides = one_file(str(lossy / "lossy.toml"), (lossy / "lossy.toml").read_text(), Asked(["linkguardian"]))
+    pairs = PairedRuns(sides, 3)
+    held = []
+
+    def each(_):
+        held.append(sum(bool(task.run and task.run.tables) for task in study.tasks))
+
+    study = Study("compare/lossy", "lossy", pairs.points(), pairs.work_out, take=pairs.take, jobs=1)
+    [result] = study.results(each=each)
+    assert held == [1, 0] * 3
+    assert len(pairs.outcome.seeds) == 3
+    assert len(result.rows) > 5
 
 
 def loop(name, source, destination, **gap):

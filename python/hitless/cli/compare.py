@@ -39,6 +39,7 @@ def compare(options: CompareOptions) -> int:
         f"{sides[0].label} | {sides[1].label}",
         pairs.points(),
         pairs.work_out,
+        take=pairs.take,
         seed=seed,
         jobs=options.jobs,
         kept=KeptPoints((out or RESULTS) / "points"),
