@@ -35,11 +35,11 @@ COMMANDS = {
         "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
     "switch": Command(
-        "hitless.cli.switch_app:switch",
+        "hitless.cli.live_app:switch_app",
         "Run a scenario's switches on this box's interfaces, until Ctrl-C (docs/how-to/real-interfaces.md).",
     ),
     "link": Command(
-        "hitless.cli.switch_app:link",
+        "hitless.cli.live_app:link_app",
         "Protect one end of a real link with LinkGuardian. The other box runs the same command.",
     ),
     "scenario": Command(
