@@ -50,6 +50,7 @@ class StatusReport:
             "frames_out": values["frames_left"],
             "frames_inside": values["frames_inside"],
             "protected_links": list(self._protected_links(values)),
+            "links": values["links"],
             "interfaces": [self._interface(port) for port in values["ports"]],
             "drops": {reason: count for reason, count in values["drops"].items() if count},
             "kernel_drops": values.get("kernel_drops", []),
