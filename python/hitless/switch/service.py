@@ -16,7 +16,7 @@ from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import Controlled, notify
 from hitless.service.running import Program
 from hitless.switch import changes
-from hitless.switch.configuration import Config, read_config
+from hitless.switch.configuration import CHANGEABLE, Config, read_config
 from hitless.switch.control import Handler, controlled
 from hitless.switch.metrics import LiveCollector
 from hitless.switch.status import StatusReport
@@ -167,11 +167,8 @@ def _options(config: Config) -> LiveOptions:
 def _require_same(before: Config, after: Config) -> None:
     """Require that fixed fields are unchanged."""
     fixed = [name for name in ("interface", "metrics") if getattr(before, name) != getattr(after, name)]
-    fixed += [
-        f"switch.{name}"
-        for name in ("slack_us", "busy_poll", "mode", "results")
-        if getattr(before.switch, name) != getattr(after.switch, name)
-    ]
+    names = [name for name in type(before.switch).model_fields if name not in CHANGEABLE]
+    fixed += [f"switch.{name}" for name in names if getattr(before.switch, name) != getattr(after.switch, name)]
     if fixed:
         raise BadInput(
             f"{', '.join(fixed)}: changed in the file, and a running switch keeps it: restart it to change that"
