@@ -27,9 +27,9 @@ def files() -> str:
     return "\n".join(
         [
             "# link.toml and switch.toml\n",
-            "The files of `hitless link FILE` and `hitless switch FILE`. `--example` prints one with comments, `--check`",
-            "one with all defaults. A running process reads its file again at SIGHUP; the last column says whether it then",
-            f"accepts a change. {_WRITTEN}\n",
+            "The files of `hitless link FILE` and `hitless switch FILE`. `--example` prints one with comments, and",
+            "`--check` one with all defaults. A running process reads its file again at SIGHUP; the last column says",
+            f"whether it then accepts a change. {_WRITTEN}\n",
             "## link.toml\n",
             *_table("[link]", link_file.Link, link_file.CHANGEABLE),
             *_table("[metrics]", link_file.LinkMetrics, ()),

@@ -1,11 +1,12 @@
 """`hitless link` and `hitless switch`: status, protect and unprotect of a running one."""
 
 import json
+import re
 
 import pytest
 
 from boxes import Running, link_end, lossy_wire, switch_file
-from labs import chain, guardian, losing
+from labs import ROOT, chain, guardian, losing
 from traffic import ECHO
 from waiting import wait_until
 from warm import hitless
@@ -28,7 +29,24 @@ def way(document, direction):
 
 
 def answered(boxes, count):
-    return int(boxes.run("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 100, count, 1).stdout)
+    return int(boxes.run("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 100, count, 0.3).stdout)
+
+
+FETCH = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9471/metrics', timeout=20).read().decode())"
+
+
+def require_documented(exported):
+    """Require that a switch exports the metrics of the page, with these types and values of protection."""
+    page = (ROOT / "docs/reference/metrics.md").read_text()
+    documented = re.findall(r"^\| `(hitless_live_\w+)` \| (\w+) \|", page, re.MULTILINE)
+    assert sorted(re.findall(r"^# TYPE (\w+) (\w+)", exported, re.MULTILINE)) == sorted(documented)
+    for line in (
+        'protection_active{end="sender",link="sw1->sw2"} 1.0',
+        'protection_copies{end="sender",link="sw1->sw2"} 4.0',
+        'protection_lost{end="receiver",link="sw1->sw2"} 0.0',
+    ):
+        assert f"hitless_live_{line}" in exported
+    assert 'protection_lost{end="sender"' not in exported, "a sender does not know"
 
 
 @pytest.fixture
@@ -81,7 +99,7 @@ def test_a_dormant_link_is_protected_end_by_end_and_each_end_tells_its_state_and
 def test_a_switch_is_controlled_by_the_names_of_its_links(boxes, tmp_path):
     boxes.one_box()
     chain(tmp_path, more=losing(0.1, "sw1->sw2") + guardian())
-    switch = Running(boxes, tmp_path, "box", "switch", switch_file(tmp_path, "fabric"))
+    switch = Running(boxes, tmp_path, "box", "switch", switch_file(tmp_path, "fabric", metrics_port=9471))
     switch.wait_for("h2 is behind port2")
     boxes.start("h2", "python3", "-c", ECHO, "serve")
     assert answered(boxes, 50) < 50
@@ -100,6 +118,7 @@ def test_a_switch_is_controlled_by_the_names_of_its_links(boxes, tmp_path):
     [link] = status("switch", "fabric")["protected_links"]
     assert (link["state"], link["copies"], link["lost_end_to_end"]) == ("active", 4, 0)
     assert link["lost_on_link"] == link["recovered"] > 0
+    require_documented(boxes.run("box", "python3", "-c", FETCH).stdout)
     hitless("switch", "unprotect", "sw1<->sw2")
     assert way(status("switch", "fabric"), "internal")["state"] == "dormant"
     assert switch.end() == 0

@@ -40,7 +40,7 @@ pub fn state_of_receiver(receiver: &Receiver) -> ProtectionState {
         packets: counters.delivered - checker.duplicates,
         lost_on_link: counters.losses,
         recovered: counters.recovered,
-        lost: Some(checker.lost()),
+        lost: Some(receiver.lost()),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     for (name, value) in [
         ("switched on", u64::from(receiver.is_active())),
         ("packets delivered", counters.delivered - checker.duplicates),
-        ("packets lost", checker.lost()),
+        ("packets lost", receiver.lost()),
         ("packets delivered twice", checker.duplicates),
         ("packets delivered late", checker.reordered),
         ("packets found missing", counters.losses),

@@ -335,6 +335,7 @@ impl Receiver {
             return Some(Arrival::Spent);
         }
         if self.missing.take_unawaited(header.sequence).is_some() {
+            self.counters.late += 1;
             return Some(Arrival::Overdue);
         }
         let turn = header.sequence.offset_from(self.ack_number.peek(0));
@@ -399,6 +400,16 @@ impl Receiver {
         }
         self.was_unordered = true;
         self.deliver(context)
+    }
+
+    /// The count of packets lost in spite of protection; the repair of a packet that others do not wait for lowers it.
+    /// Between two processes there are no check numbers, so that only the sequence numbers show it.
+    pub fn lost(&self) -> u64 {
+        let Self { checker, counters, missing, .. } = self;
+        if checker.delivered > 0 {
+            return checker.lost();
+        }
+        counters.losses.saturating_sub(counters.recovered + counters.late + missing.awaited_count())
     }
 
     /// The count of numbers that are still missing and remembered.
