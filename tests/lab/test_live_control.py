@@ -28,8 +28,8 @@ def way(document, direction):
     return link
 
 
-def answered(boxes, count):
-    return int(boxes.run("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 100, count, 0.3).stdout)
+def answered(boxes, count, patience_s=0.2):
+    return int(boxes.run("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 100, count, patience_s).stdout)
 
 
 FETCH = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9471/metrics', timeout=20).read().decode())"
@@ -79,7 +79,7 @@ def test_a_dormant_link_is_protected_end_by_end_and_each_end_tells_its_state_and
     assert (there["state"], there["mode"]) == ("active", "non-blocking"), "it is told by the last frame"
     hitless("link", "protect", "--name", right, "--mode", "blocking")
     hitless("link", "protect", "--name", left, "--mode", "blocking")
-    assert answered(boxes, 200) == 200, "both directions are protected"
+    assert answered(boxes, 200, patience_s=2) == 200, "both directions are protected"
     documents = {name: status("link", name) for name in (left, right)}
     for document in documents.values():
         incoming = way(document, "incoming")
@@ -114,7 +114,7 @@ def test_a_switch_is_controlled_by_the_names_of_its_links(boxes, tmp_path):
     assert "sw1-sw9 has no LinkGuardian here" in told
     assert "unknown mode" not in hitless("switch", "protect", "sw1-sw2", "--mode", "fast", code=2).stderr
     hitless("switch", "protect", "sw1-sw2", "--copies", "4")
-    assert answered(boxes, 200) == 200
+    assert answered(boxes, 200, patience_s=2) == 200
     [link] = status("switch", "fabric")["protected_links"]
     assert (link["state"], link["copies"], link["lost_end_to_end"]) == ("active", 4, 0)
     assert link["lost_on_link"] == link["recovered"] > 0

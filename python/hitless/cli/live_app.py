@@ -1,6 +1,6 @@
 """`hitless link` and `hitless switch`: to run one, and to control a running one."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -59,10 +59,8 @@ Copies = Annotated[
     typer.Option(min=1, max=255, help="Copies sent of each lost frame.", show_default="as last set"),
 ]
 Mode = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODE", help='"blocking" keeps frames in order, "non-blocking" does not.', show_default="as last set"
-    ),
+    Literal["blocking", "non-blocking"] | None,
+    typer.Option(help="Keep frames in order, or not.", show_default="as last set"),
 ]
 
 

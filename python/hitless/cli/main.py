@@ -36,11 +36,11 @@ COMMANDS = {
     ),
     "switch": Command(
         "hitless.cli.live_app:switch_app",
-        "Run a scenario's switches on this box's interfaces, until Ctrl-C (docs/how-to/real-interfaces.md).",
+        "Run a scenario's switches on this box's interfaces, and control a running one.",
     ),
     "link": Command(
         "hitless.cli.live_app:link_app",
-        "Protect one end of a real link with LinkGuardian. The other box runs the same command.",
+        "Protect one end of a real link with LinkGuardian, and control a running one.",
     ),
     "scenario": Command(
         "hitless.cli.scenario_app:scenario_app", "Check scenario files, show their fields, print examples."

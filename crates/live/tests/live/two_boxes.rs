@@ -179,8 +179,8 @@ fn each_end_of_a_link_tells_the_state_of_its_protection_and_the_receiver_hears_i
 /// Check numbers do not cross a link between processes, so that the count was always 0 there.
 #[test]
 fn a_packet_that_is_lost_with_its_repair_counts_as_lost_in_the_process_behind_the_link() {
-    let text = chain().replace("rate = 0.05", "rate = 0.3");
-    let mut boxes = boxes(&format!("{text}copies = 1\n"));
+    let text = chain().replace("rate = 0.05 }", "rate = 0.3 }");
+    let mut boxes = boxes(&text.replace("actual_loss_rate = 0.05", "copies = 1"));
     boxes.hear_of_h1();
     let mut received = Vec::new();
     for number in 0..1_000 {
