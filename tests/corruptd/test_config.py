@@ -110,7 +110,7 @@ def test_a_dry_run_has_no_hook():
         ),
         (('switch_id = "sw6"', 'swich_id = "sw6"'), 2, "there is no such field (did you mean switch_id?)"),
         (('port = "eth0"', 'port = "eth/0"'), 6, "watch[0].port = 'eth/0': String should match pattern"),
-        (('port = "eth0"\n', ""), 4, "watch[0].port: is missing"),
+        (('port = "eth0"\n', ""), 4, 'watch[0]: Value error, port is missing: source = "linux" reads its counters'),
         (("[[watch]]", "[detection]\nthreshold = 2.0\n[[watch]]"), 5, "detection.threshold = 2.0"),
         (("[[watch]]", "[detection]\nclear_below = 0.5\n[[watch]]"), 4, "clear_below must lie below threshold"),
         (('port = "eth0"', 'port = "eth0"\nsource = "sysfs"\ncount_fec = true'), 4, "count_fec has no effect"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from hitless.corruptd.actors import ActionFailed, Applier, HookActor, ReportActor, SwitchActor, Target
+from hitless.corruptd.actors import ActionFailed, Applier, HookActor, Lasting, ReportActor, SwitchActor, Target
 from hitless.corruptd.bus import LocalHub, SilentBus
 from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan, WatchPlan
 from hitless.corruptd.detection import OFF, Phase, Policy, Setting
@@ -35,7 +35,7 @@ class Port:
         return Reading(self.ok, self.bad)
 
 
-class Actor:
+class Actor(Lasting):
     acts = True
 
     def __init__(self):

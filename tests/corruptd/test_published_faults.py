@@ -2,6 +2,7 @@
 
 import pytest
 
+from hitless.corruptd.actors import Lasting
 from hitless.corruptd.bus import LocalHub
 from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan
 from hitless.corruptd.detection import OFF, Detector, Phase, Policy
@@ -9,7 +10,7 @@ from hitless.corruptd.messages import Request, encode
 from hitless.corruptd.window import Reading, Sample, Window
 
 
-class NoActor:
+class NoActor(Lasting):
     acts = True
 
     def __init__(self):

@@ -12,6 +12,7 @@ import pytest
 
 from hitless.errors import BadInput, HitlessError
 from hitless.lab import control
+from hitless.service import control as service_control
 from hitless.service import metrics
 from hitless.service.process import Wake
 
@@ -77,8 +78,8 @@ def trickling(connection):
 
 def test_a_client_that_sends_a_byte_now_and_then_does_not_block_the_control_socket(tmp_path, monkeypatch):
     """Regression: each byte restarted the timeout, for 4,096 bytes."""
-    monkeypatch.setattr(control, "PATIENCE_S", 0.5)
-    monkeypatch.setattr(control, "ANSWER_S", 20.0)
+    monkeypatch.setattr(service_control, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(service_control, "ANSWER_S", 20.0)
     path = tmp_path / "control"
     with served(path), socket.socket(socket.AF_UNIX) as slow:
         slow.connect(str(path))
@@ -87,7 +88,7 @@ def test_a_client_that_sends_a_byte_now_and_then_does_not_block_the_control_sock
 
 
 def test_a_lab_whose_answer_trickles_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "ANSWER_S", 0.5)
+    monkeypatch.setattr(service_control, "ANSWER_S", 0.5)
     path = tmp_path / "control"
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(path))
@@ -173,6 +174,6 @@ def test_metrics_are_served_at_names_and_at_addresses_of_both_kinds(address):
 )
 def test_a_request_that_no_lab_could_mean_is_refused_before_one_is_asked(kind, values, told):
     with pytest.raises(BadInput) as refused:
-        control.made(kind, values)
+        service_control.made(kind, values)
     assert told in str(refused.value)
     assert "rule: " in str(refused.value)

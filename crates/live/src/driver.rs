@@ -374,6 +374,7 @@ impl<C: Clock> Driver<C> {
             retired: view.retired,
             links: view.links,
             mechanisms: view.mechanisms,
+            protections: view.protections,
             timers: self.timers.status(),
             self_test: self.self_test.clone(),
             warnings: Vec::new(),

@@ -30,6 +30,8 @@ pub struct Status {
     pub links: Vec<LinkStatus>,
     /// Counters of mechanisms: switch, mechanism, scope, counter, value.
     pub mechanisms: Vec<Counted>,
+    /// Ends of protected links here.
+    pub protections: Vec<ProtectionStatus>,
     /// Lateness of events.
     pub timers: LatenessStatus,
     /// Measurements before the run, if any.
@@ -64,6 +66,26 @@ pub struct LinkStatus {
     pub frames_lost_down: u64,
     /// Bytes waiting for it at its switch; `None` if a real node sends on it.
     pub queue_bytes: Option<u64>,
+}
+
+/// A local end of a protected link, and its knowledge of the protection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProtectionStatus {
+    /// Protected direction: "sw1->sw2".
+    pub link: String,
+    /// "sender" or "receiver".
+    pub end: &'static str,
+    /// Name of the real node at the other end, as in [`PortStatus::node`]; `None` if the other end is here too.
+    pub beyond: Option<String>,
+    pub is_commanded: bool,
+    /// "unknown", "off", "starting", "on" or "ending"; a receiver tells it from the last frame.
+    pub phase: &'static str,
+    pub keeps_order: bool,
+    pub copies: Option<u32>,
+    pub packets: u64,
+    pub lost_on_link: u64,
+    pub recovered: u64,
+    pub lost: Option<u64>,
 }
 
 /// A real end.

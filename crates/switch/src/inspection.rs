@@ -7,6 +7,7 @@ use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
 use crate::link_end::LinkEnd;
 use crate::port::{MacCounters, Port, Scheduler};
+use crate::protection::ProtectionState;
 use crate::register::{Observed, Violation};
 use crate::report::Report;
 use crate::resources::{Budget, Footprint, Resources};
@@ -113,9 +114,8 @@ impl Switch {
     }
 
     /// Returns the mechanism that protects the link at `port`, as its sender or receiver `end`: its position among the
-    /// switch's mechanisms, and whether it protects the link now. `None` if no protection there can be switched on and
-    /// off.
-    pub fn protection(&self, port: PortId, end: LinkEnd) -> Option<(usize, bool)> {
+    /// switch's mechanisms, and the state. `None` if no protection there can be switched on and off.
+    pub fn protection(&self, port: PortId, end: LinkEnd) -> Option<(usize, ProtectionState)> {
         let mut mechanisms = self.mechanisms.iter().enumerate();
         mechanisms.find_map(|(place, mechanism)| Some((place, mechanism.protection(port, end)?)))
     }

@@ -34,6 +34,7 @@ pub mod outbox;
 mod pause;
 mod pipeline;
 pub mod port;
+pub mod protection;
 pub mod queueing;
 pub mod register;
 pub mod report;
@@ -58,6 +59,7 @@ pub use needs::Needs;
 pub use outbox::Output;
 pub use pipeline::Shortcut;
 pub use port::{MacCounters, PortConfig};
+pub use protection::{ProtectionPhase, ProtectionState};
 pub use queueing::{
     BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, MarkingPoint,
     QueueConfig, QueueGroup, QueueLimit, QueueOrder, Rounds,

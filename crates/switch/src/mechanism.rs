@@ -8,6 +8,7 @@ use crate::drop_reason::DropReason;
 use crate::event::Event;
 use crate::link_end::LinkEnd;
 use crate::needs::Needs;
+use crate::protection::ProtectionState;
 use crate::report::Report;
 use crate::resources::Resources;
 use crate::verdict::Verdict;
@@ -30,9 +31,9 @@ pub trait Mechanism: Send {
     /// taken from its [needs](Self::needs), which are asked for first.
     fn resources(&self) -> Resources;
 
-    /// Returns whether the mechanism now protects the link at `port`, as its sender or receiver `end`. `None` means
-    /// that the control plane cannot switch any protection there on and off.
-    fn protection(&self, _port: PortId, _end: LinkEnd) -> Option<bool> {
+    /// Returns the state of the protection of the link at `port`, as its sender or receiver `end`. `None` means that
+    /// the control plane cannot switch any protection there on and off.
+    fn protection(&self, _port: PortId, _end: LinkEnd) -> Option<ProtectionState> {
         None
     }
 

@@ -22,6 +22,7 @@ from hitless.lab.rates import scaled
 from hitless.lab.scope import scope
 from hitless.live import LiveScenario, Status, check_live, replay
 from hitless.prototype.kinds import load
+from hitless.service import control as service_control
 from hitless.suggest import did_you_mean
 from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
 
@@ -161,7 +162,7 @@ def execute(name: str | None, host: str, command: list[str]) -> None:
 
 def ask(name: str | None, command: type[control.LinkRequest], **values: Any) -> None:
     """Send a command for a link to a lab, and report the result. Raises `BadInput` for invalid values."""
-    request = control.made(command, values)
+    request = service_control.made(command, values)
     client.ask(name, request)
     print_note(f"{request.command} {request.link}: done")
 

@@ -122,6 +122,8 @@ def _tell_repairs(result: Status) -> None:
 class _End(LiveService):
     """One end of the link."""
 
+    program = "link"
+
     def __init__(self, config: Config, file: Path | None = None) -> None:
         super().__init__()
         self._config = config
@@ -135,6 +137,16 @@ class _End(LiveService):
         """Is a missed deadline a failure?"""
         return self._config.link.strict
 
+    @property
+    def name(self) -> str:
+        """Interface to the other machine."""
+        return self._plan.outside
+
+    @property
+    def file(self) -> Path | None:
+        """Configuration file."""
+        return self._file
+
     def run(self) -> Status:
         plan, link = self._plan, self._config.link
         options = LiveOptions(
@@ -144,7 +156,7 @@ class _End(LiveService):
             live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options)
             drop_all_but(OF_FORWARDING)
             with serving(LiveCollector(live.status), self._config.metrics, "hitless link"):
-                self._forward(live)
+                self._forward(live, live.status)
             return live.result()
 
     def _say(self, live: LiveRun) -> None:

@@ -35,12 +35,12 @@ COMMANDS = {
         "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
     "switch": Command(
-        "hitless.cli.switch_app:switch",
-        "Run a scenario's switches on this box's interfaces, until Ctrl-C (docs/how-to/real-interfaces.md).",
+        "hitless.cli.live_app:switch_app",
+        "Run a scenario's switches on this box's interfaces, and control a running one.",
     ),
     "link": Command(
-        "hitless.cli.switch_app:link",
-        "Protect one end of a real link with LinkGuardian. The other box runs the same command.",
+        "hitless.cli.live_app:link_app",
+        "Protect one end of a real link with LinkGuardian, and control a running one.",
     ),
     "scenario": Command(
         "hitless.cli.scenario_app:scenario_app", "Check scenario files, show their fields, print examples."

@@ -10,6 +10,7 @@ From the inside out; nothing above ``daemon`` reads a clock or does input or out
 - ``messages``: the messages between daemons; ``protocol``: their timing and validity
 - ``daemon``: one step of everything, with the time as an argument
 - ``sources``: counters of Linux, SONiC and a switch; ``actors``: a switch, a hook command, a report only
+- ``live``: a running `hitless link` or `hitless switch`, as a source of counters and as an actor
 - ``bus``, ``redis_bus``: publish-subscribe on one machine, and over Redis
 - ``state``: data that survives a restart; ``metrics``: Prometheus; ``config``: the file; ``service``: the process
 """

@@ -26,6 +26,10 @@ class Target:
     end: End
     dev_port: int = 0
     mcast_grp: int = 0
+    live: str = ""
+    """Name of the running `hitless link` or `hitless switch`; empty for the only one."""
+    live_link: str = ""
+    """Name of the link there; empty for the same."""
 
 
 class Actor(Protocol):
@@ -37,6 +41,17 @@ class Actor(Protocol):
 
     def apply(self, target: Target, setting: Setting) -> None:
         """Apply the setting; idempotent. Raises `ActionFailed`."""
+
+    def has_forgotten(self, target: Target) -> bool:
+        """Has the switch lost the setting since `apply`?"""
+
+
+class Lasting:
+    """Actors that cannot tell whether the switch has lost a setting."""
+
+    def has_forgotten(self, _target: Target) -> bool:
+        """Assume that it has not."""
+        return False
 
 
 class SwitchPorts(Protocol):
@@ -53,7 +68,7 @@ class SwitchPorts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchActor:
+class SwitchActor(Lasting):
     """Acts on a switch in this process."""
 
     acts: ClassVar[bool] = True
@@ -71,7 +86,7 @@ class SwitchActor:
 
 
 @dataclass(frozen=True, slots=True)
-class HookActor:
+class HookActor(Lasting):
     """Runs a command, without a shell, with the action in its environment."""
 
     acts: ClassVar[bool] = True
@@ -112,7 +127,7 @@ def hook_environment(target: Target, setting: Setting) -> Mapping[str, str]:
     }
 
 
-class ReportActor:
+class ReportActor(Lasting):
     """Changes nothing and reports the action."""
 
     acts: ClassVar[bool] = False
@@ -157,6 +172,11 @@ class Applier:
         if wanted != self.wanted:
             self.wanted = wanted
             self._retry_at_s = float("-inf")
+        if self.applied is not None and self.actor.has_forgotten(self.target):
+            log.warning(
+                "%s was restarted: the %s of %s is set again", self.target.live, self.target.end, self.target.link
+            )
+            self.applied = None
         if self.wanted is None or self.is_applied or now_s < self._retry_at_s:
             return False
         try:

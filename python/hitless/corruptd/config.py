@@ -7,8 +7,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from hitless.corruptd.actors import Actor, HookActor, ReportActor
 from hitless.corruptd.bus import Bus, LocalHub, SilentBus
-from hitless.corruptd.daemon import DaemonPlan, GuardPlan, PortNumber, WatchPlan
+from hitless.corruptd.daemon import DaemonPlan, GuardPlan, LinkOfLive, LiveName, PortNumber, WatchPlan
 from hitless.corruptd.detection import Policy
+from hitless.corruptd.live import LiveActor, LiveSource
 from hitless.corruptd.messages import Name, Seconds, channel
 from hitless.corruptd.protocol import Pace, Upstream
 from hitless.corruptd.redis_bus import RedisBus, RedisSettings, address, check_url
@@ -73,7 +74,7 @@ class BusSection(Checked):
 class Action(Checked):
     """``[action]``."""
 
-    kind: Literal["hook", "report"] = "report"
+    kind: Literal["live", "hook", "report"] = "report"
     command: list[str] = Field(default_factory=list)
     timeout_s: Annotated[float, Field(gt=0.0, le=60.0)] = 10.0
 
@@ -94,8 +95,10 @@ class WatchSection(Checked):
     """``[[watch]]``: a link that ends at this switch."""
 
     link: Name
-    source: Literal["linux", "sysfs", "sonic"] = "linux"
-    port: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^/\s]+$")]
+    source: Literal["linux", "sysfs", "sonic", "live"] = "linux"
+    port: Annotated[str, Field(max_length=64, pattern=r"^[^/\s]*$")] = ""
+    live: LiveName = ""
+    live_link: LinkOfLive = ""
     sonic_url: RedisUrl = "unix:///var/run/redis/redis.sock?db=2"
     count_fec: bool = False
     counter_bits: Literal[32, 64] = 64
@@ -106,24 +109,45 @@ class WatchSection(Checked):
     upstream_mcast_grp: PortNumber = 0
 
     @model_validator(mode="after")
+    def _has_port(self) -> Self:
+        if not self.port and self.source != "live":
+            raise ValueError(f'port is missing: source = "{self.source}" reads its counters')
+        if self.port and self.source == "live":
+            raise ValueError('port has no effect with source = "live", which reads the counters of live_link')
+        return self
+
+    @model_validator(mode="after")
     def _can_count_fec(self) -> Self:
-        if self.count_fec and self.source == "sysfs":
+        if self.count_fec and self.source in {"sysfs", "live"}:
             raise ValueError(
-                'count_fec has no effect with source = "sysfs", which does not report uncorrectable blocks'
+                f'count_fec has no effect with source = "{self.source}", which does not report uncorrectable blocks'
             )
         return self
 
     def plan(self) -> WatchPlan:
         """Return the plan for the daemon."""
         upstream = Upstream(self.link, self.upstream_switch_id, self.upstream_dev_port, self.upstream_mcast_grp)
-        return WatchPlan(upstream, self._source(), self.arm, self.dev_port, self.counter_bits, self._counters())
+        return WatchPlan(
+            upstream,
+            self._source(),
+            self.arm,
+            self.dev_port,
+            self.counter_bits,
+            self.live,
+            self.live_link,
+            self._counters(),
+        )
 
     def _counters(self) -> str:
         """Return a string that identifies the counters: if it changes, readings before and after are not comparable."""
+        if self.source == "live":
+            return f"live {self.live} {self.live_link or self.link}"
         where = f" {address(self.sonic_url)}" if self.source == "sonic" else ""
         return f"{self.source} {self.port}{where} of {self.counter_bits} bits{' with FEC' if self.count_fec else ''}"
 
     def _source(self) -> CounterSource:
+        if self.source == "live":
+            return LiveSource(self.live, self.live_link or self.link)
         if self.source == "sonic":
             return SonicSource(self.port, RedisSettings(self.sonic_url), count_fec=self.count_fec)
         return LinuxSource(self.port, count_fec=self.count_fec) if self.source == "linux" else SysfsSource(self.port)
@@ -208,6 +232,8 @@ class Config(Checked):
         """Return the actor; a dry run only reports."""
         if self.corruptd.dry_run or self.action.kind == "report":
             return ReportActor()
+        if self.action.kind == "live":
+            return LiveActor()
         return HookActor(self.action.command, self.action.timeout_s)
 
 
@@ -258,7 +284,7 @@ kind = "local"                      # does not reach other processes; "redis" jo
 # ca_file = "/etc/hitless/redis-ca.pem"
 
 [action]
-kind = "report"                     # "hook" runs a command, told by HITLESS_* variables
+kind = "report"                     # "live" controls a running hitless link or switch, "hook" runs a command
 # command = ["/usr/local/sbin/linkguardian"]
 
 [metrics]
@@ -266,7 +292,7 @@ port = 9470                         # http://127.0.0.1:9470/metrics; 0 for none
 
 [[watch]]                           # a link that ends here: we see its corruption
 link = "sw2->sw6"
-source = "linux"                    # or "sysfs", "sonic"
+source = "linux"                    # or "sysfs", "sonic", "live"
 port = "eth0"
 upstream_switch_id = "sw2"
 upstream_dev_port = 132
@@ -276,4 +302,5 @@ link = "sw6->sw2"
 downstream_switch_id = "sw2"
 dev_port = 140
 mcast_grp = 1
+# live = "link-eth1"                # with [action] kind = "live": the hitless link or switch that sends on it
 """

@@ -21,6 +21,10 @@ from hitless.service.configuration import Checked
 log = logging.getLogger(__name__)
 
 PortNumber = Annotated[int, Field(ge=0, lt=2**31)]
+LiveName = Annotated[str, Field(max_length=255, pattern=r"^[^/\s]*$")]
+"""Name of a running `hitless link` or `hitless switch`, such as "link-eth2"; empty for the only one."""
+LinkOfLive = Annotated[str, Field(max_length=256)]
+"""Name of the link in its scenario; empty if it is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class WatchPlan:
     dev_port: int = 0
     """Local port, for the actor."""
     bits: CounterBits = 64
+    live: str = ""
+    live_link: str = ""
     counters: str = ""
     """Identity of the counters: a saved window of other counters is discarded."""
 
@@ -46,6 +52,8 @@ class GuardPlan(Checked):
     """Downstream switch of the link."""
     dev_port: PortNumber = 0
     mcast_grp: PortNumber = 0
+    live: LiveName = ""
+    live_link: LinkOfLive = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +158,15 @@ class Daemon:
             plan,
             Detector(self.plan.policy, bits=plan.bits),
             Requester(upstream, self.plan.switch_id, self.epoch, pace),
-            Applier(Target(upstream.link, "receiver", plan.dev_port), actor, pace.retry_s),
+            Applier(self._receiver(plan), actor, pace.retry_s),
         )
 
+    @staticmethod
+    def _receiver(plan: WatchPlan) -> Target:
+        return Target(plan.upstream.link, "receiver", plan.dev_port, live=plan.live, live_link=plan.live_link)
+
     def _guard(self, plan: GuardPlan, actor: Actor) -> Guarded:
-        target = Target(plan.link, "sender", plan.dev_port, plan.mcast_grp)
+        target = Target(plan.link, "sender", plan.dev_port, plan.mcast_grp, plan.live, plan.live_link)
         pace = self.plan.pace
         keeps = pace.when_expired == "keep"
         guard = Guard(plan.link, self.plan.switch_id, plan.downstream_switch_id, pace.lifetime_s, keeps)

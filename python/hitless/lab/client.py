@@ -18,6 +18,7 @@ from hitless.lab import control, kernel, registry
 from hitless.lab.plan import HostPlan
 from hitless.lab.process import Launch
 from hitless.live import Status
+from hitless.service import control as service_control
 from hitless.suggest import did_you_mean
 
 _GRACE_S = 20.0
@@ -80,7 +81,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], launch: Launch, note: Ca
             ready: dict[str, Any] = report["ready"]
             return ready
         if "error" in report:
-            raise control.decoded(report["error"])
+            raise service_control.decoded(report["error"])
         note(report["note"])
     code = process.wait()
     raise HitlessError(

@@ -1,71 +1,42 @@
-"""The control socket of a lab: a Unix socket that only its owner can open, with one line of JSON each way.
+"""The requests to the control socket of a lab (`hitless.service.control`)."""
 
-{"version": 1, "command": "fail", "link": "sw1->sw2"} {"version": 1, "ok": true, "answer": {...}} {"version": 1, "ok":
-false, "error": {"what": "...", "where": "", "rule": "", "hint": "", "is_input": true}}
-"""
-
-import json
-import logging
-import os
-import select
-import socket
-import struct
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
-from hitless.errors import BadInput, HitlessError, reason
-from hitless.service.configuration import Checked
-
-log = logging.getLogger(__name__)
-
-VERSION: Literal[1] = 1
-REQUEST_BYTES_MAX = 4_096
-ANSWER_BYTES_MAX = 16 << 20
-PATIENCE_S = 2.0
-"""Timeout for a client to send its whole request, and again to read the whole answer."""
-LOOK_S = 1.0
-"""Interval at which an idle `Server.serve` checks whether to continue."""
-ANSWER_S = 30.0
-"""Timeout for a lab's whole answer."""
+from hitless.service import control
 
 LinkName = Annotated[str, Field(min_length=1, max_length=256)]
 
 
-class _Request(Checked):
-    version: Literal[1] = VERSION
-
-
-class Status(_Request):
+class Status(control.Request):
     """Everything that the lab has counted and done."""
 
     command: Literal["status"] = "status"
 
 
-class Stop(_Request):
+class Stop(control.Request):
     """Stop the run, keep its results, remove the lab."""
 
     command: Literal["stop"] = "stop"
 
 
-class Fail(_Request):
+class Fail(control.Request):
     """Take a link down in both directions."""
 
     command: Literal["fail"] = "fail"
     link: LinkName
 
 
-class Repair(_Request):
+class Repair(control.Request):
     """Bring a link up again."""
 
     command: Literal["repair"] = "repair"
     link: LinkName
 
 
-class Corrupt(_Request):
+class Corrupt(control.Request):
     """Make a link lose frames at random."""
 
     command: Literal["corrupt"] = "corrupt"
@@ -74,7 +45,7 @@ class Corrupt(_Request):
     mean_burst_frames: Annotated[float, Field(ge=1.0, le=1e12, allow_inf_nan=False)] | None = None
 
 
-class Protect(_Request):
+class Protect(control.Request):
     """Switch LinkGuardian on at both ends of a link."""
 
     command: Literal["protect"] = "protect"
@@ -83,7 +54,7 @@ class Protect(_Request):
     mode: Literal["blocking", "non-blocking"] = "blocking"
 
 
-class Unprotect(_Request):
+class Unprotect(control.Request):
     """Switch LinkGuardian off again."""
 
     command: Literal["unprotect"] = "unprotect"
@@ -93,148 +64,16 @@ class Unprotect(_Request):
 LinkRequest: TypeAlias = Fail | Repair | Corrupt | Protect | Unprotect
 Request: TypeAlias = Status | Stop | LinkRequest
 
-
-LinkRequestKind = TypeVar("LinkRequestKind", bound=_Request)
-
-
-def made(kind: type[LinkRequestKind], values: dict[str, Any]) -> LinkRequestKind:
-    """Return a request with these values. Raises `BadInput`."""
-    try:
-        return kind(**values)
-    except ValidationError as invalid:
-        field, rule = _first_fault(invalid)
-        raise BadInput(f"{field} {values[field]!r}", rule=rule) from invalid
-
-
-def _first_fault(invalid: ValidationError) -> tuple[str, str]:
-    first = invalid.errors(include_url=False)[0]
-    return ".".join(str(part) for part in first["loc"]), first["msg"][:1].lower() + first["msg"][1:]
-
-
-class _Envelope(BaseModel):
-    request: Annotated[Request, Field(discriminator="command")]
+_Any = Annotated[Request, Field(discriminator="command")]
 
 
 def ask(path: Path, request: Request) -> dict[str, Any]:
     """Send a request to the lab with a socket at ``path``. Raises `HitlessError`, also if the lab refuses it."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as lab:
-        until_s = time.monotonic() + ANSWER_S
-        lab.settimeout(ANSWER_S)
-        try:
-            lab.connect(str(path))
-            lab.sendall(request.model_dump_json().encode() + b"\n")
-            answer = json.loads(_line(lab, ANSWER_BYTES_MAX, until_s))
-        except (OSError, ValueError) as failed:
-            raise HitlessError(f"the lab does not answer: {reason(failed)}", where=str(path)) from failed
-    if answer.get("version") != VERSION:
-        hint = "hitless was changed while the lab was up; hitless lab down still ends it"
-        raise HitlessError("the lab uses another version of the protocol", where=str(path), hint=hint)
-    if not answer["ok"]:
-        raise decoded(answer["error"])
-    result: dict[str, Any] = answer["answer"]
-    return result
+    return control.ask(path, request, "the lab")
 
 
-def encoded(error: HitlessError) -> dict[str, Any]:
-    """Encode an error for another process."""
-    parts = {"what": error.what, "where": error.where, "rule": error.rule, "hint": error.hint}
-    return parts | {"is_input": isinstance(error, BadInput)}
-
-
-def decoded(error: dict[str, Any]) -> HitlessError:
-    """Decode an error from another process."""
-    kind = BadInput if error["is_input"] else HitlessError
-    return kind(error["what"], where=error["where"], rule=error["rule"], hint=error["hint"])
-
-
-class Server:
-    """Answers one connection after the other; ``wake`` is safe in a signal handler or another thread."""
+class Server(control.Server):
+    """The control server of a lab."""
 
     def __init__(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
-        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-        before = os.umask(0o177)
-        try:
-            self._listening.bind(str(path))
-        finally:
-            os.umask(before)
-        self._listening.listen(16)
-        self._woken, self._waker = socket.socketpair()
-        self._waker.settimeout(0)
-
-    def wake(self) -> None:
-        """Make `serve` check whether to continue."""
-        try:
-            self._waker.send(b"\0")
-        except OSError:
-            # It is full, so it will wake anyway; or it is closed, and not serving.
-            return
-
-    def serve(self, handle: Callable[[Request], dict[str, Any]], goes_on: Callable[[], bool]) -> None:
-        """Pass requests to ``handle`` while ``goes_on``, which is checked after each, when woken, and every second."""
-        while goes_on():
-            ready, _, _ = select.select([self._listening, self._woken], [], [], LOOK_S)
-            if self._woken in ready:
-                self._woken.recv(4_096)
-            if self._listening in ready:
-                self._answer_one(handle)
-
-    def close(self) -> None:
-        """Stop listening."""
-        for one in (self._listening, self._woken, self._waker):
-            one.close()
-
-    def _answer_one(self, handle: Callable[[Request], dict[str, Any]]) -> None:
-        connection, _ = self._listening.accept()
-        with connection:
-            try:
-                answer = _answer(_line(connection, REQUEST_BYTES_MAX, time.monotonic() + PATIENCE_S), handle)
-                connection.settimeout(PATIENCE_S)  # timeout for everything that is sent, not for a piece
-                connection.sendall(json.dumps(answer).encode() + b"\n")
-            except (OSError, ValueError) as failed:
-                log.debug("process %s: %s", _peer(connection), failed)
-
-
-def _answer(line: bytes, handle: Callable[[Request], dict[str, Any]]) -> dict[str, Any]:
-    try:
-        return {"version": VERSION, "ok": True, "answer": handle(_parsed(line))}
-    except HitlessError as refused:
-        return {"version": VERSION, "ok": False, "error": encoded(refused)}
-
-
-def _parsed(line: bytes) -> Request:
-    try:
-        return _Envelope.model_validate({"request": json.loads(line)}).request
-    except ValidationError as invalid:
-        field, rule = _first_fault(invalid)
-        raise BadInput(f"an invalid request: {field}: {rule}") from invalid
-    except (ValueError, RecursionError) as broken:
-        raise BadInput("a request that is not JSON") from broken
-
-
-def _line(connection: socket.socket, bytes_max: int, until_s: float) -> bytes:
-    """Receive up to the first newline, before the monotonic clock reaches ``until_s``.
-
-    Raises ValueError if the line is too long or missing, and OSError if it is late.
-    """
-    received = bytearray()
-    while b"\n" not in received:
-        left_s = until_s - time.monotonic()
-        if left_s <= 0.0:
-            raise TimeoutError("it took too long")
-        connection.settimeout(left_s)
-        piece = connection.recv(min(65_536, bytes_max + 1 - len(received)))
-        if not piece:
-            raise ValueError("the connection was closed in the middle of a line")
-        received += piece
-        if len(received) > bytes_max:
-            raise ValueError(f"a line of more than {bytes_max} bytes")
-    return bytes(received.partition(b"\n")[0])
-
-
-def _peer(connection: socket.socket) -> str:
-    try:
-        pid, _, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-    except OSError:
-        return "?"
-    return str(pid)
+        super().__init__(path, _Any)

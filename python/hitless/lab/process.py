@@ -31,6 +31,7 @@ from hitless.lab.states import LinkStates
 from hitless.lab.tuning import Tuning, tunings
 from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live, ports
 from hitless.prototype.kinds import load
+from hitless.service import control as service_control
 from hitless.service.configuration import Checked
 from hitless.service.privileges import OF_LABS, drop_all_but
 from hitless.service.process import handling
@@ -269,13 +270,13 @@ def main() -> int:
             if parent.is_waiting and not isinstance(failed, registry.Held):
                 # The parent receives everything, so the log is removed. Under a held name it belongs to another lab.
                 place.log.unlink(missing_ok=True)
-            parent.tell("error", control.encoded(failed))
+            parent.tell("error", service_control.encoded(failed))
             return failed.exit_code
         except Exception as fault:
             log.exception("internal error")
             what = f"internal error: {type(fault).__name__}: {fault}"
             hint = f"this is a bug in hitless; where it happened is in {place.log}"
-            parent.tell("error", control.encoded(HitlessError(what, hint=hint)))
+            parent.tell("error", service_control.encoded(HitlessError(what, hint=hint)))
             return 1
         log.info("ended: %s", json.dumps(result.values))
         if not result.is_overloaded:

@@ -56,7 +56,7 @@ def make_run_folder() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The files of one lab."""
+    """The files of a lab."""
 
     name: str
 

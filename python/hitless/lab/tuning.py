@@ -17,7 +17,7 @@ _LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Settings of one host."""
+    """Settings of a host."""
 
     congestion: str
     """Name of the congestion control in Linux."""

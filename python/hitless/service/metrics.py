@@ -29,7 +29,9 @@ class Metrics(Checked):
     """``[metrics]``."""
 
     port: PortNumber
+    """TCP port for Prometheus; 0 for no metrics."""
     address: str = "127.0.0.1"
+    """Address to listen on. There is no authentication."""
 
 
 def family(

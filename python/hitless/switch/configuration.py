@@ -21,15 +21,15 @@ class Main(Checked):
     """``[switch]``."""
 
     scenario: File
-    """Path relative to the folder of this file."""
+    """Scenario file, relative to the folder of this file."""
     strict: bool = False
     """Exit with code 1 if a deadline was missed."""
     slack_us: Annotated[float, Field(ge=1.0, le=1e6)] = 1_000.0
-    """Lateness above which a deadline is missed."""
+    """Lateness above which a deadline is missed, in microseconds."""
     busy_poll: bool = False
     """Never sleep: occupies a processor for minimum jitter."""
     mode: Mode = "packet"
-    """Path of frames to the kernel at each interface."""
+    """Path of frames to the kernel at each interface: "packet" is AF_PACKET, "auto" is AF_XDP where it works."""
     results: File | None = None
     """New folder for tables, summary and manifest, written at the end; relative to the folder of this file."""
 
@@ -38,6 +38,7 @@ class Metrics(service_metrics.Metrics):
     """``[metrics]``."""
 
     port: service_metrics.PortNumber = 9_471
+    """TCP port for Prometheus; 0 for no metrics."""
 
 
 class Interface(Checked):
@@ -46,6 +47,7 @@ class Interface(Checked):
     node: Annotated[str, Field(min_length=1, max_length=256)]
     """A host, a remote switch, or a link to a remote switch if it has several links."""
     name: InterfaceName
+    """Interface that leads to the node."""
     offloads: Literal["switch-off", "leave"] = "switch-off"
     """Treatment of offloads that merge or split frames; they are switched on again at the end."""
 
@@ -69,6 +71,10 @@ class Config(Checked):
     def interfaces(self) -> dict[str, str]:
         """Node -> interface."""
         return {entry.node: entry.name for entry in self.interface}
+
+
+CHANGEABLE = frozenset({"scenario", "strict"})
+"""Fields of ``[switch]`` that a running switch accepts when it reads its file again."""
 
 
 def read_config(path: Path) -> tuple[Config, LiveScenario]:

@@ -20,21 +20,21 @@ class Link(Checked):
     outside: InterfaceName
     """Interface to the other machine: the lossy link."""
     rate: str
-    """Rate of the link, such as "1 Gbps"."""
+    """Rate of the link, such as "1 Gbps": queues build here, not in the link."""
     delay: str = "100 us"
-    """One-way delay."""
+    """One-way delay of the link; "0 s" or more."""
     answer: str = "5 ms"
-    """Maximum time for the processes at both ends to answer each other, in addition to the delay."""
+    """Maximum time for the processes at both ends to answer each other, in addition to the delay; "0 s" or more."""
     loss_rate: Annotated[float, Field(ge=1e-12, le=0.4)] = 1e-3
-    """Expected loss rate."""
+    """Expected loss rate, as a share of frames."""
     target: Annotated[float, Field(ge=1e-18, le=0.4)] = 1e-8
-    """Target residual loss rate."""
+    """Target residual loss rate: with `loss_rate`, it gives the number of copies."""
     mode: Literal["blocking", "non-blocking"] = "blocking"
     """Keep frames in order, or not."""
     active: bool = True
     """Protect; else only forward."""
     set_mtu: bool = False
-    """Raise the MTU of the outside interface as needed."""
+    """Raise the MTU of the outside interface as needed, while this end runs."""
     vlan_tags: Annotated[int, Field(ge=0, le=2)] = 0
     """Maximum number of VLAN tags on a frame."""
     strict: bool = False
@@ -47,6 +47,7 @@ class LinkMetrics(Metrics):
     """``[metrics]``."""
 
     port: service_metrics.PortNumber = 0
+    """TCP port for Prometheus; 0 for no metrics."""
 
 
 class Config(Checked):

@@ -1,6 +1,7 @@
 """Prometheus metrics of a live run."""
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -29,6 +30,37 @@ _PORT_COUNTERS = {
 }
 
 
+def _is_active(end: Mapping[str, Any]) -> bool | None:
+    return None if end["phase"] == "unknown" else end["phase"] == "on"
+
+
+_OF_PROTECTION: dict[
+    str, tuple[type[CounterMetricFamily | GaugeMetricFamily], str, Callable[[Mapping[str, Any]], float | None]]
+] = {
+    "commanded": (GaugeMetricFamily, "1 if this end of a link was switched on.", itemgetter("is_commanded")),
+    "active": (
+        GaugeMetricFamily,
+        "1 if packets are protected; a receiver tells it from the last frame.",
+        _is_active,
+    ),
+    "ordered": (GaugeMetricFamily, "1 in blocking mode, which keeps the order.", itemgetter("keeps_order")),
+    "copies": (GaugeMetricFamily, "Copies sent of each lost packet; only of senders.", itemgetter("copies")),
+    "packets": (CounterMetricFamily, "Packets protected; at a receiver delivered.", itemgetter("packets")),
+    "lost_on_link": (
+        CounterMetricFamily,
+        "Packets that the link lost; at a sender those that the receiver reported.",
+        itemgetter("lost_on_link"),
+    ),
+    "recovered": (
+        CounterMetricFamily,
+        "Lost packets that were recovered; at a sender retransmitted.",
+        itemgetter("recovered"),
+    ),
+    # A gauge, because a late repair makes it fall.
+    "lost": (GaugeMetricFamily, "Packets lost in spite of protection; only of receivers.", itemgetter("lost")),
+}
+
+
 class LiveCollector(Collector):
     """Collects the metrics of a run on request."""
 
@@ -48,6 +80,7 @@ class LiveCollector(Collector):
         yield from _of_ports(status.values)
         yield from _of_reasons(status.values)
         yield _of_mechanisms(status.values)
+        yield from _of_protections(status.values)
         yield from _of_kernel(status.values)
 
 
@@ -94,6 +127,12 @@ def _of_mechanisms(values: Mapping[str, Any]) -> Metric:
     # A gauge, because some counters of mechanisms are depths, which fall again.
     rows = ((labels_of, value) for *labels_of, value in values["mechanisms"])
     return family(GaugeMetricFamily, f"{PREFIX}mechanism", "Counters of mechanisms.", labels, rows)
+
+
+def _of_protections(values: Mapping[str, Any]) -> Iterator[Metric]:
+    for field, (kind, text, value) in _OF_PROTECTION.items():
+        rows = (([end["link"], end["end"]], value(end)) for end in values["protections"])
+        yield family(kind, f"{PREFIX}protection_{field}", text, ["link", "end"], rows)
 
 
 def _of_kernel(values: Mapping[str, Any]) -> Iterator[Metric]:

@@ -1,8 +1,11 @@
 """The process of `hitless switch`: runs until stopped, and reads its file again at SIGHUP."""
 
 import logging
+import os
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from hitless.errors import BadInput, HitlessError
@@ -11,9 +14,12 @@ from hitless.live import LiveOptions, LiveRun, Status, ports
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import Controlled, notify
+from hitless.service.running import Program
 from hitless.switch import changes
-from hitless.switch.configuration import Config, read_config
+from hitless.switch.configuration import CHANGEABLE, Config, read_config
+from hitless.switch.control import Handler, controlled
 from hitless.switch.metrics import LiveCollector
+from hitless.switch.status import StatusReport
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +30,22 @@ ALIVE_S = 1.0
 class LiveService(Controlled, ABC):
     """A live run as a service. `run` returns its results after `stop`, SIGTERM or SIGINT."""
 
+    program: Program
+
     @property
     @abstractmethod
     def is_strict(self) -> bool:
         """Is a missed deadline a failure?"""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name for the control socket."""
+
+    @property
+    @abstractmethod
+    def file(self) -> Path | None:
+        """Configuration file."""
 
     @abstractmethod
     def run(self) -> Status:
@@ -45,9 +63,12 @@ class LiveService(Controlled, ABC):
     def _came_back(self, interface: str) -> None:
         """Prepare a returned interface as at the start. Raises `HitlessError` or `OSError`."""
 
-    def _forward(self, live: LiveRun) -> None:
+    def _forward(self, live: LiveRun, status: Callable[[], Status]) -> None:
         """Forward until stopped, or until the run has ended."""
-        with live.running(at_end=self.wake.set):
+        file = str(self.file.absolute()) if self.file else None
+        report = StatusReport({"program": self.program, "name": self.name, "pid": os.getpid(), "file": file})
+        handler = Handler(live, report, status)
+        with live.running(at_end=self.wake.set), controlled(self.program, self.name, handler.handle):
             self._say(live)
             notify("READY=1")
             try:
@@ -55,6 +76,8 @@ class LiveService(Controlled, ABC):
                     if self.take_reload():
                         self._read_again(live)
                     ports.tell_changes(live, self._came_back)
+                    with suppress(HitlessError):  # the run has just ended
+                        report.observe(live.status())
                     notify("WATCHDOG=1")
                     self.wake.wait(ALIVE_S)
             finally:
@@ -63,6 +86,8 @@ class LiveService(Controlled, ABC):
 
 class Service(LiveService):
     """One run of the switch."""
+
+    program = "switch"
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -73,6 +98,16 @@ class Service(LiveService):
     def is_strict(self) -> bool:
         """Is a missed deadline a failure?"""
         return self._config.switch.strict
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return self._path.stem
+
+    @property
+    def file(self) -> Path:
+        """Configuration file."""
+        return self._path
 
     def run(self) -> Status:
         """Forward, and write the results if the file asks for them."""
@@ -86,9 +121,12 @@ class Service(LiveService):
             live = LiveRun(self._scenario, interfaces=config.interfaces, options=_options(config))
             drop_all_but(OF_FORWARDING)
             drops = kernel_drops.of_interfaces(config.interfaces)
-            seen = LiveCollector(lambda: drops.added_to(live.status()))
-            with serving(seen, config.metrics, "hitless switch"):
-                self._forward(live)
+
+            def status() -> Status:
+                return drops.added_to(live.status())
+
+            with serving(LiveCollector(status), config.metrics, "hitless switch"):
+                self._forward(live, status)
             result = drops.added_to(live.result())
             if config.switch.results is not None:
                 out = self._path.parent / config.switch.results
@@ -129,11 +167,8 @@ def _options(config: Config) -> LiveOptions:
 def _require_same(before: Config, after: Config) -> None:
     """Require that fixed fields are unchanged."""
     fixed = [name for name in ("interface", "metrics") if getattr(before, name) != getattr(after, name)]
-    fixed += [
-        f"switch.{name}"
-        for name in ("slack_us", "busy_poll", "mode", "results")
-        if getattr(before.switch, name) != getattr(after.switch, name)
-    ]
+    names = [name for name in type(before.switch).model_fields if name not in CHANGEABLE]
+    fixed += [f"switch.{name}" for name in names if getattr(before.switch, name) != getattr(after.switch, name)]
     if fixed:
         raise BadInput(
             f"{', '.join(fixed)}: changed in the file, and a running switch keeps it: restart it to change that"

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use hitless_core::wire::{BitRate, Duration};
 use hitless_scenario::network::topology::DirectedLink;
 use hitless_simulation::run::{Counted, counted};
+use hitless_switch::LinkEnd;
 
 use super::counts::Refused;
 use super::live::LiveFabric;
 use super::points::Point;
-use crate::status::LinkStatus;
+use crate::status::{LinkStatus, ProtectionStatus};
 
 /// A snapshot of a live run.
 #[derive(Clone, Debug)]
@@ -21,6 +22,7 @@ pub struct FabricView {
     pub retired: BTreeMap<&'static str, u64>,
     /// Switch, mechanism, scope, counter, value.
     pub mechanisms: Vec<Counted>,
+    pub protections: Vec<ProtectionStatus>,
 }
 
 impl LiveFabric {
@@ -36,7 +38,7 @@ impl LiveFabric {
         let mut retired = self.run.retired();
         retired.extend(kept);
         let mechanisms = counted(self.run.topology(), &self.run.reports(self.now));
-        FabricView { links: self.links(), drops, retired, mechanisms }
+        FabricView { links: self.links(), drops, retired, mechanisms, protections: self.protections() }
     }
 
     pub fn rates(&self) -> impl Iterator<Item = (String, BitRate)> + '_ {
@@ -55,6 +57,36 @@ impl LiveFabric {
         let waits = self.run.scenario().mechanisms.iter().flat_map(|entry| entry.waits(topology));
         let real = waits.filter(|(link, _, _)| is_real(link));
         real.map(|(link, name, time)| (format!("{name} of {}", topology.link_name(link)), time)).collect()
+    }
+
+    /// Returns the local ends of protected links.
+    fn protections(&self) -> Vec<ProtectionStatus> {
+        let topology = self.run.topology();
+        let here = self.run.protection().states().into_iter().filter(|&(link, end, _)| {
+            let (from, to) = topology.ends(link);
+            self.is_here(if end == LinkEnd::Sender { from.node } else { to.node })
+        });
+        here.map(|(link, end, state)| {
+            let (end, outwards) = match end {
+                LinkEnd::Sender => ("sender", link),
+                LinkEnd::Receiver => ("receiver", link.reversed()),
+            };
+            let beyond = self.points().iter().find(|point| point.outwards == outwards);
+            ProtectionStatus {
+                link: topology.link_name(link),
+                end,
+                beyond: beyond.map(|point| point.name.clone()),
+                is_commanded: state.is_commanded,
+                phase: state.phase.name(),
+                keeps_order: state.keeps_order,
+                copies: state.copies,
+                packets: state.packets,
+                lost_on_link: state.lost_on_link,
+                recovered: state.recovered,
+                lost: state.lost,
+            }
+        })
+        .collect()
     }
 
     fn links(&mut self) -> Vec<LinkStatus> {

@@ -2,6 +2,7 @@
 
 use super::deflected::datagram;
 use super::lab::{Apart, Lab, frame, graph, station};
+use hitless_live::status::ProtectionStatus;
 
 /// h0 - sw0 - sw1 - h1, h2.
 fn chain() -> String {
@@ -142,4 +143,53 @@ fn what_a_switch_elsewhere_receives_is_not_corrupted_here() {
     let refused = Err("'sw0->sw1' ends elsewhere: it is corrupted by the switch there".to_owned());
     assert_eq!(left.command("corrupt sw0->sw1 0.1"), refused);
     assert_eq!(left.command("corrupt sw1->sw0 0.1"), Ok(()));
+}
+
+fn protection(lab: &mut Lab) -> ProtectionStatus {
+    let [end] = <[ProtectionStatus; 1]>::try_from(lab.status().protections).expect("one end is here");
+    end
+}
+
+#[test]
+fn each_end_of_a_link_tells_the_state_of_its_protection_and_the_receiver_hears_it_in_the_frames() {
+    let text = format!("{}handshake = true\nactivation = [{{ at = \"0 s\", active = false }}]\n", chain());
+    let mut boxes = boxes(&text);
+    assert_eq!((protection(&mut boxes.left).phase, protection(&mut boxes.right).phase), ("off", "unknown"));
+    boxes.hear_of_h1();
+    boxes.send(&numbered(0, 200), 40);
+    assert_eq!(protection(&mut boxes.right).phase, "off");
+    boxes.left.command("protect sw0->sw1 3 non-blocking").expect("LinkGuardian is configured");
+    assert_eq!(protection(&mut boxes.left).phase, "starting");
+    (1..201).for_each(|number| boxes.send(&numbered(number, 200), 40));
+    let (left, right) = (protection(&mut boxes.left), protection(&mut boxes.right));
+    assert_eq!((left.end, left.beyond.as_deref(), left.phase), ("sender", Some("sw1"), "on"));
+    assert_eq!((left.is_commanded, left.keeps_order, left.copies, left.lost), (true, false, Some(3), None));
+    assert_eq!((right.end, right.beyond.as_deref(), right.phase), ("receiver", Some("sw0"), "on"));
+    assert_eq!((right.keeps_order, right.copies, right.lost), (false, None, Some(0)));
+    assert!(right.lost_on_link > 0 && right.lost_on_link == right.recovered, "{right:?}");
+    assert!(left.recovered >= right.recovered, "{left:?} {right:?}");
+    boxes.left.command("protect sw0->sw1 3 blocking").expect("it is protected");
+    (201..221).for_each(|number| boxes.send(&numbered(number, 200), 40));
+    assert!(protection(&mut boxes.left).keeps_order && protection(&mut boxes.right).keeps_order);
+    boxes.left.command("unprotect sw0->sw1").expect("it is protected");
+    (221..241).for_each(|number| boxes.send(&numbered(number, 200), 40));
+    assert_eq!((protection(&mut boxes.left).phase, protection(&mut boxes.right).phase), ("off", "off"));
+}
+
+/// Check numbers do not cross a link between processes, so that the count was always 0 there.
+#[test]
+fn a_packet_that_is_lost_with_its_repair_counts_as_lost_in_the_process_behind_the_link() {
+    let text = chain().replace("rate = 0.05 }", "rate = 0.2 }");
+    let mut boxes = boxes(&text.replace("actual_loss_rate = 0.05", "copies = 1"));
+    boxes.hear_of_h1();
+    let mut received = Vec::new();
+    for number in 0..500 {
+        boxes.send(&numbered(number, 200), 50);
+        received.extend(boxes.right.far_end(1).receive());
+    }
+    boxes.run(10_000);
+    received.extend(boxes.come());
+    let (end, gone) = (protection(&mut boxes.right), 500 - received.len() as u64);
+    assert!(gone > 5, "{gone}");
+    assert_eq!((end.lost, end.lost_on_link - end.recovered), (Some(gone), gone), "{end:?}");
 }

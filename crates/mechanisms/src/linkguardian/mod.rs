@@ -38,7 +38,9 @@ mod timer;
 
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, Message};
 use hitless_core::wire::{PortId, QueueId, Time};
-use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, Report, Resources, TimerToken, Verdict};
+use hitless_switch::{
+    Context, DropReason, Event, LinkEnd, Mechanism, Needs, ProtectionState, Report, Resources, TimerToken, Verdict,
+};
 
 use crate::by_port::ByPort;
 
@@ -115,6 +117,13 @@ impl LinkGuardian {
     #[inline]
     fn receiver_at(&mut self, port: PortId, channel: u8) -> Option<&mut Receiver> {
         self.roles_at(port)?.receivers[usize::from(channel & 1)].as_mut()
+    }
+
+    /// Notes that the sender at the other end of a port does not number its packets.
+    #[inline]
+    fn note_unprotected(&mut self, port: PortId) {
+        let receivers = self.roles_at(port).into_iter().flat_map(|roles| roles.receivers.iter_mut().flatten());
+        receivers.for_each(Receiver::note_unprotected);
     }
 
     fn transmit_own(&mut self, context: &mut Context<'_>) -> Verdict {
@@ -205,10 +214,11 @@ impl Mechanism for LinkGuardian {
     }
 
     fn rx(&mut self, context: &mut Context<'_>) -> Verdict {
+        let port = context.port();
         if context.packet().shims.is_empty() {
+            self.note_unprotected(port);
             return Verdict::Continue;
         }
-        let port = context.port();
         if let Some(control) = context.packet().shims.get::<ControlHeader>() {
             return self.take_message(control, context);
         }
@@ -225,7 +235,10 @@ impl Mechanism for LinkGuardian {
                 Some(receiver) => receiver.take_from_link(header, context),
                 None => Verdict::Continue,
             },
-            None => Verdict::Continue,
+            None => {
+                self.note_unprotected(port);
+                Verdict::Continue
+            }
         };
         // The port is not the end that the header belongs to; nothing downstream may see the header.
         if verdict == Verdict::Continue && carries_header(context.packet()) {
@@ -296,11 +309,11 @@ impl Mechanism for LinkGuardian {
         resources::of_ends(senders.chain(receivers))
     }
 
-    fn protection(&self, port: PortId, end: LinkEnd) -> Option<bool> {
+    fn protection(&self, port: PortId, end: LinkEnd) -> Option<ProtectionState> {
         let roles = self.ports.get(port)?;
         match end {
-            LinkEnd::Sender => roles.senders[0].as_ref().map(Sender::is_switched_on),
-            LinkEnd::Receiver => roles.receivers[0].as_ref().map(Receiver::is_active),
+            LinkEnd::Sender => roles.senders[0].as_ref().map(report::state_of_sender),
+            LinkEnd::Receiver => roles.receivers[0].as_ref().map(report::state_of_receiver),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Reports of the ends of protected links.
 
 use hitless_core::wire::{PortId, Time};
-use hitless_switch::Report;
+use hitless_switch::{ProtectionState, Report};
 
 use super::receiver::Receiver;
 use super::sender::Sender;
+use super::settings::Mode;
 
 pub fn report_sender(sender: &Sender, report: &mut Report) {
     let scope = scope(sender.config.port, sender.config.channel, "sender");
@@ -15,6 +16,34 @@ pub fn report_sender(sender: &Sender, report: &mut Report) {
     report.count(&scope, "copies per lost packet", u64::from(sender.config.copies));
 }
 
+pub fn state_of_sender(sender: &Sender) -> ProtectionState {
+    let counters = &sender.counters;
+    ProtectionState {
+        is_commanded: sender.is_switched_on(),
+        phase: sender.phase(),
+        keeps_order: sender.mode() == Mode::Blocking,
+        copies: Some(sender.config.copies),
+        packets: counters.protected,
+        lost_on_link: counters.losses_reported,
+        recovered: counters.retransmitted,
+        lost: None,
+    }
+}
+
+pub fn state_of_receiver(receiver: &Receiver) -> ProtectionState {
+    let (counters, checker) = (&receiver.counters, &receiver.checker);
+    ProtectionState {
+        is_commanded: receiver.is_active(),
+        phase: receiver.phase(),
+        keeps_order: receiver.keeps_order(),
+        copies: None,
+        packets: counters.delivered - checker.duplicates,
+        lost_on_link: counters.losses,
+        recovered: counters.recovered,
+        lost: Some(receiver.lost()),
+    }
+}
+
 pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     let scope = scope(receiver.config.port, receiver.config.channel, "receiver");
     let (counters, checker) = (&receiver.counters, &receiver.checker);
@@ -23,7 +52,7 @@ pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     for (name, value) in [
         ("switched on", u64::from(receiver.is_active())),
         ("packets delivered", counters.delivered - checker.duplicates),
-        ("packets lost", checker.lost()),
+        ("packets lost", receiver.lost()),
         ("packets delivered twice", checker.duplicates),
         ("packets delivered late", checker.reordered),
         ("packets found missing", counters.losses),

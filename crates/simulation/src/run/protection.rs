@@ -4,7 +4,7 @@ use hitless_scenario::Scenario;
 use hitless_scenario::kind::{Entry, Protection, ProtectionOrder, Surroundings};
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, Endpoint, Node, Topology};
-use hitless_switch::{LinkEnd, Switch};
+use hitless_switch::{LinkEnd, ProtectionState, Switch};
 
 use super::control_plane::Change;
 
@@ -44,7 +44,20 @@ impl ProtectionControl<'_> {
     /// Whether an end of a protected link has its protection on.
     fn is_on(&self, protection: Protection) -> bool {
         let Protection { switch, port, end } = protection;
-        self.switches[switch.0 as usize].protection(port, end).is_some_and(|(_, is_on)| is_on)
+        self.switches[switch.0 as usize].protection(port, end).is_some_and(|(_, state)| state.is_commanded)
+    }
+
+    /// The ends of the links with a protection that can be switched on and off, and their states.
+    pub fn states(&self) -> Vec<(DirectedLink, LinkEnd, ProtectionState)> {
+        let links = self.scenario.mechanisms.iter().flat_map(|entry| entry.protections(self.topology));
+        let ends = links.flat_map(|link| [LinkEnd::Sender, LinkEnd::Receiver].map(|end| (link, end)));
+        ends.filter_map(|(link, end)| {
+            let endpoint = self.endpoint(link, end);
+            let switch = endpoint.node.switch()?;
+            let (_, state) = self.switches[switch.0 as usize].protection(endpoint.port, end)?;
+            Some((link, end, state))
+        })
+        .collect()
     }
 
     /// The directed link named "a->b".

@@ -11,6 +11,7 @@ use crate::explore::{Digest, State};
 use crate::link_end::LinkEnd;
 use crate::mechanism::Mechanism;
 use crate::needs::Needs;
+use crate::protection::ProtectionState;
 use crate::report::Report;
 use crate::resources::Resources;
 use crate::verdict::Verdict;
@@ -59,7 +60,7 @@ impl<M: Mechanism> Mechanism for Shared<M> {
         self.get().resources()
     }
 
-    fn protection(&self, port: PortId, end: LinkEnd) -> Option<bool> {
+    fn protection(&self, port: PortId, end: LinkEnd) -> Option<ProtectionState> {
         self.get().protection(port, end)
     }
 

@@ -10,6 +10,8 @@ pub struct ReceiverCounters {
     pub loss_runs: [u64; 8],
     /// Missing packets that arrived by retransmission.
     pub recovered: u64,
+    /// Missing packets that arrived after all, although not by retransmission.
+    pub late: u64,
     /// Waits for a retransmission that timed out.
     pub timeouts: u64,
     /// Packets that waited in the reordering buffer.

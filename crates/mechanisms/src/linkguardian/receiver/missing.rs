@@ -56,12 +56,20 @@ impl Missing {
         self.0.iter_mut().for_each(|missing| missing.is_awaited = false);
     }
 
-    /// Removes awaited numbers before `next`: they have arrived after all, although not as repairs.
-    pub fn forget_awaited_before(&mut self, next: SequenceNumber) {
+    /// Removes awaited numbers before `next`: they have arrived after all, although not as repairs. Returns their
+    /// count.
+    pub fn forget_awaited_before(&mut self, next: SequenceNumber) -> u64 {
+        let before = self.0.len();
         let is_over = |missing: &MissingNumber| missing.is_awaited && missing.sequence.offset_from(next) < 0;
         if self.awaited().next().is_some_and(is_over) {
             self.0.retain(|missing| !is_over(missing));
         }
+        (before - self.0.len()) as u64
+    }
+
+    /// The count of numbers that others wait for.
+    pub fn awaited_count(&self) -> u64 {
+        self.awaited().count() as u64
     }
 
     /// Removes numbers that can no longer arrive, because in non-blocking mode no timeout gives them up.

@@ -31,7 +31,8 @@ use hdrhistogram::Histogram;
 use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_core::wire::{Duration, Packet, QueueId, Shim, Time};
 use hitless_switch::{
-    Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
+    Context, DropReason, Half, HookSet, Needs, ProtectionPhase, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
+    Verdict,
 };
 
 use super::config::ReceiverConfig;
@@ -72,6 +73,8 @@ pub struct Receiver {
     /// Paused-queue buffering: the queue of repairs that arrive before their turn.
     repair_queue: QueueId,
     is_active: bool,
+    /// Whether the last packet from the link had a number; `None` before the first.
+    hears_numbers: Option<bool>,
     /// Whether the sender has announced its first number; always true without a handshake.
     knows_numbers: bool,
     /// Time of the last request for the first number.
@@ -137,6 +140,7 @@ impl Receiver {
         assert!(config.control_copies > 0, "each control message is sent at least once");
         Self {
             is_active: config.is_on_at_start,
+            hears_numbers: None,
             knows_numbers: !config.handshake,
             asked_at: None,
             monitor: config.fallback.map(Monitor::new),
@@ -229,6 +233,7 @@ impl Receiver {
         if !header.is_for_links() {
             return self.refuse();
         }
+        self.hears_numbers = Some(true);
         if !self.knows_numbers {
             return self.take_without_numbers(header, context);
         }
@@ -242,6 +247,25 @@ impl Receiver {
             Some(Arrival::InTurn) => self.pass_through(header, context),
             Some(Arrival::Spare) => self.judge_spare(header, context),
         }
+    }
+
+    /// Notes a packet without a number.
+    pub fn note_unprotected(&mut self) {
+        self.hears_numbers = Some(false);
+    }
+
+    /// The phase of the sender at the other end, by its last packet.
+    pub fn phase(&self) -> ProtectionPhase {
+        match self.hears_numbers {
+            None => ProtectionPhase::Unknown,
+            Some(false) => ProtectionPhase::Off,
+            Some(true) => ProtectionPhase::On,
+        }
+    }
+
+    /// Whether the sender at the other end wants order.
+    pub fn keeps_order(&self) -> bool {
+        self.is_ordered
     }
 
     fn refuse(&mut self) -> Verdict {
@@ -311,6 +335,7 @@ impl Receiver {
             return Some(Arrival::Spent);
         }
         if self.missing.take_unawaited(header.sequence).is_some() {
+            self.counters.late += 1;
             return Some(Arrival::Overdue);
         }
         let turn = header.sequence.offset_from(self.ack_number.peek(0));
@@ -375,6 +400,16 @@ impl Receiver {
         }
         self.was_unordered = true;
         self.deliver(context)
+    }
+
+    /// The count of packets lost in spite of protection; the repair of a packet that others do not wait for lowers it.
+    /// Between two processes there are no check numbers, so that only the sequence numbers show it.
+    pub fn lost(&self) -> u64 {
+        let Self { checker, counters, missing, .. } = self;
+        if checker.delivered > 0 {
+            return checker.lost();
+        }
+        counters.losses.saturating_sub(counters.recovered + counters.late + missing.awaited_count())
     }
 
     /// The count of numbers that are still missing and remembered.

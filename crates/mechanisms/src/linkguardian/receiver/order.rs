@@ -131,7 +131,7 @@ impl Receiver {
                 self.early.forget(header.sequence);
             }
             self.note_progress(context.now());
-            self.missing.forget_awaited_before(header.sequence.plus(1));
+            self.counters.late += self.missing.forget_awaited_before(header.sequence.plus(1));
             self.release_held(header.sequence.plus(1), context);
             return self.deliver(context);
         }

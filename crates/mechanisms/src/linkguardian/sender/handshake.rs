@@ -6,7 +6,7 @@
 
 use crate::linkguardian::headers::{ControlHeader, Level, Message, SequenceNumber};
 use hitless_core::wire::Time;
-use hitless_switch::{Context, DropReason, Verdict};
+use hitless_switch::{Context, DropReason, ProtectionPhase, Verdict};
 
 use super::super::frames::{Role, control_frame};
 use super::super::settings::Mode;
@@ -43,6 +43,21 @@ impl Sender {
     /// Whether the control plane wants protection.
     pub fn is_switched_on(&self) -> bool {
         self.lifecycle.is_commanded
+    }
+
+    /// The phase for the control plane.
+    pub fn phase(&self) -> ProtectionPhase {
+        match self.lifecycle.phase {
+            Phase::Off => ProtectionPhase::Off,
+            Phase::Starting { .. } => ProtectionPhase::Starting,
+            Phase::On => ProtectionPhase::On,
+            Phase::Closing { .. } => ProtectionPhase::Ending,
+        }
+    }
+
+    /// The mode in effect.
+    pub fn mode(&self) -> Mode {
+        self.lifecycle.mode()
     }
 
     /// Whether only packets of the protection itself may be sent.

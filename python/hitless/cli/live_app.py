@@ -1,0 +1,142 @@
+"""`hitless link` and `hitless switch`: to run one, and to control a running one."""
+
+from typing import Annotated, Any, Literal
+
+import typer
+from typer.core import TyperGroup
+
+from hitless.cli.options import Json
+from hitless.cli.switch_app import link, switch
+
+
+class _RunsByDefault(TyperGroup):
+    """Arguments that do not begin with a command are arguments of ``run``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command in front."""
+        first = args[0] if args else ""
+        if first not in self.commands and first not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+_LINK = """Protect one end of a real link with LinkGuardian, and control a running one.
+
+Examples:
+
+  hitless link --inside eth1 --outside eth2 --rate "1 Gbps"
+  hitless link /etc/hitless/link-eth2.toml
+  hitless link status
+  hitless link unprotect
+
+`hitless link ...` means `hitless link run ...`: its options are in its --help.
+"""
+_SWITCH = """Run a scenario's switches on this box's interfaces, and control a running one.
+
+Examples:
+
+  hitless switch switch.toml
+  hitless switch status --json
+  hitless switch protect sw1-sw2 --copies 2
+
+`hitless switch ...` means `hitless switch run ...`: its options are in its --help.
+"""
+
+link_app = typer.Typer(cls=_RunsByDefault, help=_LINK)
+switch_app = typer.Typer(cls=_RunsByDefault, help=_SWITCH)
+link_app.command("run")(link)
+switch_app.command("run")(switch)
+
+LinkName = Annotated[
+    str | None, typer.Option("--name", "-n", help="Its outside interface; optional if only one link runs.")
+]
+SwitchName = Annotated[
+    str | None, typer.Option("--name", "-n", help="Its file without .toml; optional if only one switch runs.")
+]
+Where = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in this direction, "sw1<->sw2" in both.')]
+Copies = Annotated[
+    int | None,
+    typer.Option(min=1, max=255, help="Copies sent of each lost frame.", show_default="as last set"),
+]
+Mode = Annotated[
+    Literal["blocking", "non-blocking"] | None,
+    typer.Option(help="Keep frames in order, or not.", show_default="as last set"),
+]
+
+
+@link_app.command("status")
+def link_status(name: LinkName = None, json: Json = False) -> None:
+    """Show the state and mode of both directions, their losses, drops with reasons, and times of changes.
+
+    Examples:
+
+      hitless link status
+      hitless link status --json
+
+    The JSON document is described in docs/reference/live-control.md.
+    """
+    from hitless.cli import live_control
+
+    live_control.show("link", name, json=json)
+
+
+@link_app.command("protect")
+def link_protect(name: LinkName = None, copies: Copies = None, mode: Mode = None, json: Json = False) -> None:
+    """Protect the frames that this end sends; run it on the other box for frames from there.
+
+    Examples:
+
+      hitless link protect
+      hitless link protect --copies 2 --mode non-blocking
+    """
+    from hitless.cli import live_control
+
+    live_control.protect("link", name, None, copies, mode, json=json)
+
+
+@link_app.command("unprotect")
+def link_unprotect(name: LinkName = None, json: Json = False) -> None:
+    """Stop protecting the frames that this end sends; they still cross the link."""
+    from hitless.cli import live_control
+
+    live_control.unprotect("link", name, None, json=json)
+
+
+@switch_app.command("status")
+def switch_status(name: SwitchName = None, json: Json = False) -> None:
+    """Show each link with LinkGuardian: state, mode, losses; drops with reasons, and times of changes.
+
+    Examples:
+
+      hitless switch status
+      hitless switch status --json
+
+    The JSON document is described in docs/reference/live-control.md.
+    """
+    from hitless.cli import live_control
+
+    live_control.show("switch", name, json=json)
+
+
+@switch_app.command("protect")
+def switch_protect(
+    where: Where, name: SwitchName = None, copies: Copies = None, mode: Mode = None, json: Json = False
+) -> None:
+    """Switch LinkGuardian on at this switch's ends of a link; the scenario must configure it there.
+
+    Examples:
+
+      hitless switch protect sw1-sw2
+      hitless switch protect "sw1<->sw2" --copies 2 --mode non-blocking
+    """
+    from hitless.cli import live_control
+
+    live_control.protect("switch", name, where, copies, mode, json=json)
+
+
+@switch_app.command("unprotect")
+def switch_unprotect(where: Where, name: SwitchName = None, json: Json = False) -> None:
+    """Switch LinkGuardian off at this switch's ends of a link."""
+    from hitless.cli import live_control
+
+    live_control.unprotect("switch", name, where, json=json)

@@ -1,0 +1,148 @@
+"""`status`, `protect` and `unprotect` of a running `hitless link` or `hitless switch`."""
+
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from hitless.service import running
+from hitless.service.control import made
+from hitless.terminal.console import print_json, print_note, stdout
+
+_SETTLE_S = 2.0
+"""Maximum wait for the answer of the other end."""
+_LOOK_S = 0.05
+_WAY = {"outgoing": "to the peer", "incoming": "from the peer", "internal": ""}
+
+Values = Mapping[str, Any]
+
+
+def show(program: running.Program, name: str | None, *, json: bool) -> None:
+    """Print the status."""
+    status = running.choose(name, program).ask(running.Status())
+    if json:
+        print_json(status)
+    else:
+        stdout.print(view(status))
+
+
+def protect(
+    program: running.Program,
+    name: str | None,
+    link: str | None,
+    copies: int | None,
+    mode: str | None,
+    *,
+    json: bool,
+) -> None:
+    """Switch protection on, and print the result once the other end has answered."""
+    request = made(running.Protect, {"link": link, "copies": copies, "mode": mode})
+    _command(running.choose(name, program), request, json=json)
+
+
+def unprotect(program: running.Program, name: str | None, link: str | None, *, json: bool) -> None:
+    """Switch protection off, and print the result once the other end has answered."""
+    _command(running.choose(name, program), made(running.Unprotect, {"link": link}), json=json)
+
+
+def _command(target: running.Running, request: running.Protect | running.Unprotect, *, json: bool) -> None:
+    status = target.ask(request)
+    until_s = time.monotonic() + _SETTLE_S
+    while _waits(status) and time.monotonic() < until_s:
+        time.sleep(_LOOK_S)
+        status = target.ask(running.Status())
+    if json:
+        print_json(status)
+        return
+    for link in status["protected_links"]:
+        print_note(f"{link['link']} {_WAY[link['direction']]}".strip() + f": {_sentence(link)}")
+    if _waits(status):
+        print_note("warning: the other end has not answered yet: does hitless run there?")
+
+
+def _waits(status: Values) -> bool:
+    return any(link["state"] in {"starting", "ending"} for link in status["protected_links"])
+
+
+def _sentence(link: Values) -> str:
+    copies = link["copies"]
+    told = f", {copies} {'copy' if copies == 1 else 'copies'} of each lost frame" if copies else ""
+    return f"{link['state']}, {link['mode']}{told if link['state'] != 'dormant' else ''}"
+
+
+def view(status: Values) -> RenderableType:
+    """Return tables for a terminal."""
+    tables = (_links(status), _interfaces(status), _drops(status))
+    warnings = (f"warning: {warning}" for warning in status["warnings"])
+    return Group(_headline(status), *(table for table in tables if table.row_count), *warnings)
+
+
+def _headline(status: Values) -> str:
+    overload = "[bold red]overloaded[/]" if status["is_overloaded"] else "keeps up"
+    return (
+        f"{status['program']} {status['name']}: up for {status['elapsed_s']:.0f} s   {overload}   "
+        f"deadlines missed: {status['deadline_misses']}   process {status['pid']}   {status['file'] or ''}"
+    ).rstrip()
+
+
+def _links(status: Values) -> Table:
+    table = _table(
+        "link", "direction", "state", "mode", "since", "copies", "packets", "lost on link", "recovered", "lost", left=5
+    )
+    for link in status["protected_links"]:
+        table.add_row(
+            link["link"],
+            _WAY[link["direction"]],
+            link["state"],
+            link["mode"],
+            _local(link["since"]),
+            *(_number(link[name]) for name in ("copies", "packets", "lost_on_link", "recovered", "lost_end_to_end")),
+        )
+    return table
+
+
+def _interfaces(status: Values) -> Table:
+    table = _table("node", "interface", "state", "last frame", "in", "out", left=4)
+    for port in status["interfaces"]:
+        state = "gone" if not port["is_usable"] else "up" if port["has_carrier"] else "no carrier"
+        counts = (_number(port["frames_received"]), _number(port["frames_sent"]))
+        table.add_row(port["node"], port["interface"], state, _local(port["last_frame_at"]), *counts)
+    return table
+
+
+def _drops(status: Values) -> Table:
+    table = _table("dropped", "frames")
+    for reason, count in _reasons(status):
+        table.add_row(reason, f"{count:,}")
+    return table
+
+
+def _reasons(status: Values) -> Iterator[tuple[str, int]]:
+    yield from status["drops"].items()
+    for row in status["kernel_drops"]:
+        for way in ("received", "sent"):
+            if row[way]:
+                yield f"by the kernel, {way} at {row['interface']}", row[way]
+
+
+def _table(*columns: str, left: int = 1) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < left else "right", no_wrap=number < left)
+    return table
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _local(moment: str | None) -> str:
+    """Return a time of today without its date."""
+    if moment is None:
+        return "-"
+    at = datetime.fromisoformat(moment).astimezone()
+    is_today = at.date() == datetime.now(UTC).astimezone().date()
+    return f"{at:%H:%M:%S}" if is_today else f"{at:%Y-%m-%d %H:%M:%S}"
