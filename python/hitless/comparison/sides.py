@@ -45,15 +45,52 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Options of the command line besides files."""
+class Addition:
+    """A mechanism to add."""
 
-    with_: Sequence[str] = ()
-    """Mechanisms to add, each as ``KIND`` or ``KIND,FIELD=VALUE,...``."""
+    label: str
+    kind: str
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, given: str | Mapping[str, Any]) -> "Addition":
+        """Read ``KIND`` or ``KIND,FIELD=VALUE,...``, or an entry as in a scenario. Raises `BadInput`."""
+        if isinstance(given, str):
+            kind, *pairs = (part.strip() for part in _BETWEEN_FIELDS.split(given))
+            _require_kind(kind)
+            return cls(given, kind, dict(_pair(kind, pair) for pair in pairs))
+        kind = str(given.get("kind", ""))
+        _require_kind(kind)
+        fields = {name: value for name, value in given.items() if name != "kind"}
+        return cls(", ".join([kind, *(f"{name}={value}" for name, value in fields.items())]), kind, fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A field of the second side, and its new value."""
+
+    label: str
+    path: str
+    value: Any
+
+    @classmethod
+    def read(cls, text: str) -> "Setting":
+        """Read ``PATH=VALUE``. Raises `BadInput`."""
+        return cls(text, *setting_paths.read(text))
+
+    def put(self, scenario: dict[str, Any]) -> None:
+        """Apply it. Raises `BadInput`."""
+        setting_paths.assign(scenario, self.path, self.value, what=f"the setting {self.label!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Changes that make the second side."""
+
+    with_: Sequence[Addition] = ()
     without: Sequence[str] = ()
     """Kinds to remove."""
-    settings: Sequence[str] = ()
-    """Settings for the second side, each as ``PATH=VALUE``."""
+    settings: Sequence[Setting] = ()
 
     @property
     def anything(self) -> bool:
@@ -69,9 +106,12 @@ def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> 
     if asked.settings:
         scenario = _read(text, second[0])
         for setting in asked.settings:
-            setting_paths.put(scenario, setting)
+            setting.put(scenario)
         text = tomli_w.dumps(scenario)
-    return _checked(Side(first[0], first[1], first[0]), Side(", ".join([second[0], *asked.settings]), text, second[0]))
+    labels = (first[0], ", ".join([second[0], *(setting.label for setting in asked.settings)]))
+    if labels[0] == labels[1]:
+        labels = (f"{labels[0]} (a)", f"{labels[1]} (b)")
+    return _checked(Side(labels[0], first[1], first[0]), Side(labels[1], text, second[0]))
 
 
 def _checked(a: Side, b: Side) -> tuple[Side, Side]:
@@ -87,8 +127,8 @@ def one_file(name: str, text: str, asked: Asked) -> tuple[Side, Side]:
         raise BadInput("nothing to compare it with", where=name, hint=hint)
     check_scenario(text, name)
     first, second = _read(text, name), _read(text, name)
-    kinds_with = [entry.split(",")[0].strip() for entry in asked.with_]
-    for kind in (*kinds_with, *asked.without):
+    kinds_with = [entry.kind for entry in asked.with_]
+    for kind in asked.without:
         _require_kind(kind)
     for kind in kinds_with:
         _remove(first, kind)
@@ -119,7 +159,7 @@ def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]
     for entry in asked.with_:
         _add(scenario, entry, notes)
     for setting in asked.settings:
-        setting_paths.put(scenario, setting)
+        setting.put(scenario)
     return notes
 
 
@@ -128,7 +168,7 @@ def _require_sound(side: Side, asked: Asked) -> None:
     try:
         check_scenario(side.text, side.place)
     except RefusedScenario as refused:
-        more = f"--with {asked.with_[0].split(',')[0]},FIELD=VALUE or " if asked.with_ else ""
+        more = f"--with {asked.with_[0].kind},FIELD=VALUE or " if asked.with_ else ""
         how = f"{more}--set PATH=VALUE changes that side; line numbers above refer to the generated scenario"
         raise RefusedScenario(f"{str(refused).rstrip()}\n  hint: {how}") from refused
 
@@ -142,15 +182,17 @@ def counted(sides: tuple[Side, Side]) -> tuple[Side, Side]:
 
 
 def _labels(asked: Asked, kinds_with: Sequence[str], first: Mapping[str, Any]) -> tuple[str, str]:
+    added = [one.label for one in asked.with_]
+    settings = [one.label for one in asked.settings]
     if asked.with_ and asked.without:
-        return ", ".join(asked.without), ", ".join([*asked.with_, *asked.settings])
+        return ", ".join(asked.without), ", ".join([*added, *settings])
     if asked.without:
-        return ", ".join(asked.without), ", ".join([f"without {', '.join(asked.without)}", *asked.settings])
+        return ", ".join(asked.without), ", ".join([f"without {', '.join(asked.without)}", *settings])
     if asked.with_:
         others = _kinds(first)
         before = "none" if not others else f"without {', '.join(kinds_with)}"
-        return before, ", ".join([*asked.with_, *asked.settings])
-    return "as it is", ", ".join(asked.settings)
+        return before, ", ".join([*added, *settings])
+    return "as it is", ", ".join(settings)
 
 
 def _text(scenario: dict[str, Any], text: str) -> str:
@@ -179,10 +221,9 @@ def _remove(scenario: dict[str, Any], kind: str) -> bool:
     return len(after) < len(before)
 
 
-def _add(scenario: dict[str, Any], entry: str, notes: list[str]) -> None:
-    """Add a mechanism named by ``--with``: the scenario's own entry if there is one, otherwise with defaults."""
-    kind, *pairs = (part.strip() for part in _BETWEEN_FIELDS.split(entry))
-    given = dict(_pair(kind, pair) for pair in pairs)
+def _add(scenario: dict[str, Any], entry: Addition, notes: list[str]) -> None:
+    """Add a mechanism: the scenario's own entry if there is one, otherwise with defaults."""
+    kind, given = entry.kind, entry.fields
     own = [each for each in scenario.get("mechanism", []) if each["kind"] == kind]
     if not own:
         own = _new(scenario, kind, given, notes)
