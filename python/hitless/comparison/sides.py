@@ -5,7 +5,6 @@ only one choice makes sense: a mechanism for links goes onto the links that corr
 links that fail. If the scenario is ambiguous, an error names the field and how to set it.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -15,8 +14,8 @@ from typing import Any
 
 import tomli_w
 
-from hitless import _native, setting_paths
-from hitless.checking import check_scenario
+from hitless import setting_paths
+from hitless.checking import check_scenario, mechanism_schemas
 from hitless.errors import BadInput, RefusedScenario
 from hitless.outcome.losses import lossy_links, needs_order_checker
 from hitless.suggest import did_you_mean
@@ -248,7 +247,7 @@ def _pair(kind: str, pair: str) -> tuple[str, Any]:
 
 def _new(scenario: Mapping[str, Any], kind: str, given: Mapping[str, Any], notes: list[str]) -> list[dict[str, Any]]:
     """Return new mechanisms of a kind, with their required fields."""
-    missing = [name for name in _schema_of(kind)["required"] if name not in {"kind", *given}]
+    missing = [name for name in mechanism_schemas()[kind]["required"] if name not in {"kind", *given}]
     if not missing:
         return [{"kind": kind}]
     if missing == ["link"]:
@@ -267,23 +266,13 @@ def _required(links: list[str], kind: str, name: str, why: str) -> list[str]:
     if links:
         return links
     value = "sw1->sw2" if name == "link" else '["sw1->sw2"]'
-    rule = str(_schema_of(kind)["properties"][name]["description"]).replace("\n", " ")
+    rule = str(mechanism_schemas()[kind]["properties"][name]["description"]).replace("\n", " ")
     raise BadInput(
         f"--with {kind} needs {name}, and {why}", rule=rule, hint=f"say which: --with '{kind},{name}={value}'"
     )
 
 
 def _require_kind(kind: str) -> None:
-    known = list(_schemas())
+    known = list(mechanism_schemas())
     if kind not in known:
         raise BadInput(f"there is no mechanism {kind!r}", hint=did_you_mean(kind, known, "mechanisms"))
-
-
-def _schema_of(kind: str) -> Mapping[str, Any]:
-    return _schemas()[kind]
-
-
-def _schemas() -> Mapping[str, Mapping[str, Any]]:
-    """Return the JSON Schema of each kind of mechanism."""
-    definitions = json.loads(_native.scenario_schema("json"))["$defs"]
-    return {each["properties"]["kind"]["const"]: each for each in definitions["MechanismSettings"]["oneOf"]}
