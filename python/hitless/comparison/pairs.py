@@ -2,71 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from hitless.analysis import REPLICAS_MIN, Paired, paired_difference, paired_ratio
+from hitless.analysis import paired_difference, paired_ratio
+from hitless.comparison.compared import Compared
+from hitless.comparison.plots import ratios_plot
 from hitless.comparison.sides import Side
-from hitless.numbers import finite
 from hitless.outcome.metrics import TABLES, Metric, measured
 from hitless.runs.point import Point, Runs
 from hitless.runs.pool import Task
 from hitless.runs.result import Measurement, Result
 from hitless.simulation import PacketSimulation, Run
 
-Finding: TypeAlias = Literal["higher", "lower", "equal", "not significant", "same each seed", "too few seeds"]
-METHOD = (
-    "95 % intervals by Student's t over pairs of runs with one seed: of the logarithm of b / a for times and rates, "
-    "of b - a for counts"
-)
 _FLOW = ("source", "destination", "message_bytes")
 _ARRIVALS = ("group", "position", "started_ps", *_FLOW)
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A metric on both sides."""
-
-    metric: Metric
-    a: float
-    """Average over the seeds: geometric mean for ratios, mean for counts."""
-    b: float
-    paired: Paired
-    seeds: int
-    """Number of pairs with the metric on both sides."""
-
-    @property
-    def finding(self) -> Finding:
-        """The change from a to b in a word or two."""
-        if self.paired.estimate == self.paired.neutral and self.a == self.b:
-            return "equal"
-        if self.seeds < REPLICAS_MIN:
-            return "too few seeds"
-        if self.paired.interval is None:
-            return "same each seed"
-        if not self.paired.is_significant:
-            return "not significant"
-        return "higher" if self.paired.estimate > self.paired.neutral else "lower"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row for programs."""
-        interval = self.paired.interval
-        return {
-            "of": self.metric.of,
-            "metric": self.metric.name,
-            "unit": self.metric.unit,
-            "kind": self.metric.kind,
-            "a": finite(self.a),
-            "b": finite(self.b),
-            "estimate": finite(self.paired.estimate),
-            "ci_low": finite(interval.low if interval else None),
-            "ci_high": finite(interval.high if interval else None),
-            "finding": self.finding,
-            "seeds": self.seeds,
-            "seeds_needed": self.paired.seeds_needed if self.finding == "not significant" else None,
-        }
 
 
 @dataclass(slots=True)
@@ -137,6 +88,8 @@ class PairedRuns:
         result.rows = list(self._rows())
         rows = [one.as_json() for one in self.outcome.compared]
         result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+        plot = ratios_plot((self.sides[0].label, self.sides[1].label), self.outcome.compared, len(self.outcome.seeds))
+        result.plots = [] if plot is None else [plot]
 
     def _rows(self) -> Iterator[Measurement]:
         label = f"{self.sides[1].label} (b) vs. {self.sides[0].label} (a)"
@@ -177,7 +130,7 @@ def _one(metric: Metric, both: Sequence[tuple[float, float]]) -> Compared:
     a, b = zip(*both, strict=True)
     paired = paired_ratio(a, b) if metric.kind == "ratio" else paired_difference(a, b)
     mean = _geometric_mean if metric.kind == "ratio" else _mean
-    return Compared(metric, mean(a), mean(b), paired, len(both))
+    return Compared(metric, mean(a), mean(b), paired, both)
 
 
 def _mean(values: Sequence[float]) -> float:
