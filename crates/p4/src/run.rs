@@ -199,7 +199,7 @@ impl<O: Observer> Run<'_, '_, O> {
     fn wide_key(&self, of: &Key, packet: &Packet, slot: bits::Slot, key: &mut [u64]) {
         let value = Wide::read(&packet.values, bits::Slot { is_signed: false, ..slot });
         let word = of.word as usize;
-        key[word..word + of.words()].copy_from_slice(&value.0[..of.words()]);
+        key[word..word + of.words()].copy_from_slice(&value.as_bits().digits()[..of.words()]);
     }
 
     /// The result of a calculation for `packet`.

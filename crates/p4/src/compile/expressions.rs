@@ -8,7 +8,7 @@ use crate::bits::Slot;
 use crate::error::{Error, Result, refuse};
 use crate::json::{TypedValue, hex_bytes};
 use crate::node::{Arithmetic, Cast, Comparison, Expression, HeaderPlace, Node, NodeId, Size};
-use crate::number::{Number, Wide};
+use crate::number::{Number, Wide, wide};
 use crate::program::Field;
 
 /// The meaning of an expression.
@@ -52,11 +52,11 @@ impl Compiler<'_> {
     fn hex(&mut self, text: &str) -> Result<NodeId> {
         let (digits, is_negative) = text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
         let bytes = hex_bytes(digits)?;
-        let value = Wide::from_bytes(&bytes);
-        if bytes.len() > 256 && value.bit_length() > 2048 {
+        let value = wide(&bytes);
+        if bytes.len() > 256 && value.bits() > 2048 {
             refuse!("the constant {text} has more than 2048 bits");
         }
-        Ok(self.constant(if is_negative { Wide::ZERO.sub(&value) } else { value }))
+        Ok(self.constant(if is_negative { -value } else { value }))
     }
 
     /// The meaning of `value`, an object with a type.
