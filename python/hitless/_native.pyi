@@ -148,6 +148,9 @@ class NetworkInterface:
 class Session:
     """A scenario run in steps: it stops on request, shows counters, and takes commands."""
 
+    effective: str
+    """The scenario as TOML with all defaults written out."""
+
     def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
     @property
     def now_ps(self) -> int:
