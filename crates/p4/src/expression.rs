@@ -10,13 +10,10 @@ use crate::state::Registers;
 /// The data that expressions can read.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// The program.
     pub program: &'a Program,
-    /// The packet.
     pub packet: &'a Packet,
     /// Register arrays.
     pub registers: &'a [Registers],
-    /// Parameters of the current action.
     pub parameters: &'a [u8],
 }
 

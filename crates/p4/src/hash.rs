@@ -4,7 +4,6 @@ use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc};
 
 use crate::bits;
 
-/// CRC-16/ARC.
 pub static CRC_16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 /// The CRC-32 of Ethernet.
 pub static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
@@ -21,7 +20,6 @@ static CRC_64: Crc<u64> = Crc::<u64>::new(&crc::Algorithm {
     residue: 0,
 });
 
-/// A hash algorithm.
 #[derive(Clone, Copy, Debug)]
 pub enum Algorithm {
     /// A cyclic redundancy check.

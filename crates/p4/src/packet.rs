@@ -62,11 +62,9 @@ pub struct Packet {
     pub length: i64,
     /// Length to which the packet is truncated.
     pub length_max: usize,
-    /// The program's requests.
     pub requests: Requests,
     /// Whether the control was left by `exit`.
     pub has_exited: bool,
-    /// The parser's error.
     pub error: u64,
     /// Whether a checksum is wrong.
     pub has_checksum_error: bool,

@@ -16,11 +16,9 @@ use crate::program::Field;
 pub(super) enum Operand {
     /// A number or a truth value.
     Value(NodeId),
-    /// A header.
     Header(HeaderPlace),
     /// A stack of headers or unions.
     Stack(u32),
-    /// A header union.
     Union(u32),
     /// An element of a stack of unions.
     UnionAt(u32, NodeId),
@@ -314,7 +312,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles a condition.
     pub(super) fn condition(&mut self, value: &Value) -> Result<NodeId> {
         match self.operand(value)? {
             Operand::Value(node) if self.program.nodes[node as usize].is_bool() => Ok(node),

@@ -44,7 +44,6 @@ pub enum Shape {
     Text,
     /// An enumeration: names and numbers.
     Enum(&'static [(&'static str, i64)]),
-    /// A message.
     Message(&'static Kind),
 }
 
@@ -91,7 +90,6 @@ impl Document {
         Ok(Self { kind, fields, file: file.into() })
     }
 
-    /// The message.
     pub fn message(&self) -> Message<'_> {
         Message { kind: self.kind, fields: &self.fields, file: &self.file, line: 1 }
     }
