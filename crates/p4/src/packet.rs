@@ -60,7 +60,7 @@ pub struct Packet {
     pub payload_start: usize,
     /// The packet's present length, given added and removed headers.
     pub length: i64,
-    /// Length to which the packet is truncated.
+    /// Length of the truncated packet.
     pub length_max: usize,
     pub requests: Requests,
     /// Whether the control was left by `exit`.

@@ -324,13 +324,13 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles an expression of which only the low `width` bits are used.
+    /// Compiles an expression; only its low `width` bits are used.
     pub(super) fn low(&mut self, value: &Value, width: u32) -> Result<Expression> {
         let node = self.number(value)?;
         self.sized(node, Demand::Low(width))
     }
 
-    /// Compiles an expression whose exact value is used.
+    /// Compiles an expression; its exact value is used.
     pub(super) fn exact(&mut self, value: &Value) -> Result<Expression> {
         let node = self.number(value)?;
         self.sized(node, Demand::Whole)

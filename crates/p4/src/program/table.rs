@@ -32,7 +32,7 @@ pub struct Table {
     pub entries: Vec<Entry>,
 }
 
-/// The method by which a table finds an entry.
+/// The method of finding an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
     /// Exact match.
