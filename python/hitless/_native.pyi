@@ -81,18 +81,10 @@ class Simulation:
 class TrafficEnds:
     """A generator at one interface and a sink at another one, each (network namespace, interface)."""
 
-    def __init__(self, source: tuple[str, str], sink: tuple[str, str], *, ring_frames: int = 65_536) -> None:
+    def __init__(self, source: tuple[str, str], sink: tuple[str, str]) -> None:
         """Open both. Raises OSError with the reason."""
 
-    def stream(
-        self,
-        *,
-        frame_bytes: int = 64,
-        rate_pps: float | None = None,
-        duration_s: float = 1.0,
-        generator_cpu: int | None = None,
-        sink_cpu: int | None = None,
-    ) -> str:
+    def stream(self, frame_bytes: int, rate_pps: float | None, duration_s: float, cpu: int | None) -> str:
         """Send frames of ``frame_bytes`` (check sequence included); return the received ones, as a JSON object.
 
         Without ``rate_pps``, send as fast as possible.
@@ -101,15 +93,14 @@ class TrafficEnds:
 class PlainForwarder:
     """Forwards every frame between two interfaces: ports without a switch."""
 
-    def __init__(self, namespace: str, left: str, right: str, *, mode: str = "packet") -> None:
+    mode: str
+    """The actual mode of the first interface."""
+
+    def __init__(self, namespace: str, left: str, right: str, mode: str) -> None:
         """Open both in a network namespace. Raises OSError with the reason."""
 
-    @property
-    def modes(self) -> tuple[str, str]:
-        """The actual mode of each interface."""
-
-    def run(self, *, cpu: int | None = None) -> str:
-        """Forward until `stop`, on one processor; return the counters of both, as a JSON list. Once."""
+    def run(self, cpu: int | None) -> None:
+        """Forward until `stop`, on one processor. Once."""
 
     def stop(self) -> None:
         """Ask it to stop."""
@@ -147,6 +138,9 @@ class NetworkInterface:
 
 class Session:
     """A scenario run in steps: it stops on request, shows counters, and takes commands."""
+
+    effective: str
+    """The scenario as TOML with all defaults written out."""
 
     def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
     @property

@@ -282,7 +282,6 @@ impl TcpReceiver {
         }
     }
 
-    /// Returns the packet of an acknowledgement.
     #[inline]
     fn packet(&self, acknowledgement: &Acknowledgement, flags: TcpFlags, frame_bytes: u32) -> Outgoing {
         let echo = if acknowledgement.echo { TcpFlags::ECE } else { TcpFlags::default() };
