@@ -144,6 +144,10 @@ def test_one_file_is_enough():
     config = parse_config(FILE, "file")
     assert config.make_actor() == LiveActor()
     assert config.warnings() == []
+    nothing = "no hitless link or switch runs on this machine"
+    assert config.unreachable() == [nothing, nothing], "one for each name"
+    with Process().up():
+        assert config.unreachable() == ["no hitless link or switch link-eth2 runs on this machine"]
     plan = config.plan()
     assert plan.watches[0].source == LiveSource("", "sw1->sw2")
     assert plan.watches[0].counters == "live  sw1->sw2"

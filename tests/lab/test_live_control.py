@@ -73,7 +73,7 @@ def test_a_dormant_link_is_protected_end_by_end_and_each_end_tells_its_state_and
     assert (outgoing["link"], outgoing["interface"], outgoing["peer"]) == ("here->there", "outside", "there")
     assert (outgoing["state"], outgoing["lost_on_link"], incoming["state"]) == ("dormant", 0, "dormant")
     told = hitless("link", "protect", "--name", left, "--copies", "3", "--mode", "non-blocking").stderr
-    assert "here->there to the peer: active, non-blocking, 3 copies of each lost frame" in told
+    assert "to the peer: active, non-blocking, 3 copies of each lost frame" in told
     answered(boxes, 50)
     there = way(status("link", right), "incoming")
     assert (there["state"], there["mode"]) == ("active", "non-blocking"), "it is told by the last frame"
@@ -90,7 +90,7 @@ def test_a_dormant_link_is_protected_end_by_end_and_each_end_tells_its_state_and
         assert way(document, "outgoing")["since"] >= document["started_at"]
     assert way(documents[left], "outgoing")["copies"] == 3, "the number stays if it is not given"
     shown = " ".join(hitless("link", "status", "--name", left).stdout.split())
-    assert "here->there to the peer active blocking" in shown
+    assert "to the peer active blocking" in shown
     assert "to the peer: dormant, blocking" in hitless("link", "unprotect", "--name", left).stderr
     answered(boxes, 20)
     wait_until(lambda: way(status("link", right), "incoming")["state"] == "dormant")

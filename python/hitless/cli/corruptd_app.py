@@ -46,7 +46,7 @@ def check_corruptd(file: ConfigFile) -> None:
     config.check_surroundings(str(file))
     config.make_bus().close()
     print_text(config.model_dump_json(indent=2))
-    for warning in config.warnings():
+    for warning in (*config.warnings(), *config.unreachable()):
         print_note(f"warning: {file}: {warning}")
     links = f"{len(config.watch)} links watched, {len(config.guard)} guarded"
     print_note(f"{file}: valid; {links}; effective configuration above")

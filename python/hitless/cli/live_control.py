@@ -15,7 +15,7 @@ from hitless.terminal.console import print_json, print_note, stdout
 _SETTLE_S = 2.0
 """Maximum wait for the answer of the other end."""
 _LOOK_S = 0.05
-_WAY = {"outgoing": "to the peer", "incoming": "from the peer", "internal": ""}
+_WAY = {"outgoing": "to the peer", "incoming": "from the peer"}
 
 Values = Mapping[str, Any]
 
@@ -58,9 +58,14 @@ def _command(target: running.Running, request: running.Protect | running.Unprote
         print_json(status)
         return
     for link in status["protected_links"]:
-        print_note(f"{link['link']} {_WAY[link['direction']]}".strip() + f": {_sentence(link)}")
+        print_note(f"{_named(status, link)}: {_sentence(link)}")
     if _waits(status):
         print_note("warning: the other end has not answered yet: does hitless run there?")
+
+
+def _named(status: Values, link: Values) -> str:
+    """Return the direction in words for `hitless link`, otherwise the name of the link."""
+    return _WAY[link["direction"]] if status["program"] == "link" else link["link"]
 
 
 def _waits(status: Values) -> bool:
@@ -89,13 +94,10 @@ def _headline(status: Values) -> str:
 
 
 def _links(status: Values) -> Table:
-    table = _table(
-        "link", "direction", "state", "mode", "since", "copies", "packets", "lost on link", "recovered", "lost", left=5
-    )
+    table = _table("link", "state", "mode", "since", "copies", "packets", "link lost", "repaired", "lost", left=4)
     for link in status["protected_links"]:
         table.add_row(
-            link["link"],
-            _WAY[link["direction"]],
+            _named(status, link),
             link["state"],
             link["mode"],
             _local(link["since"]),
@@ -129,7 +131,7 @@ def _reasons(status: Values) -> Iterator[tuple[str, int]]:
 
 
 def _table(*columns: str, left: int = 1) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number < left else "right", no_wrap=number < left)
     return table

@@ -18,6 +18,7 @@ from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
 from hitless.errors import BadInput, reason
 from hitless.service import metrics as service_metrics
+from hitless.service import running
 from hitless.service.configuration import Checked, File, parse
 from hitless.whole_file import read_text
 
@@ -221,6 +222,19 @@ class Config(Checked):
         rule = 'bus.kind = "local" does not reach other processes'
         hint = 'use "redis", or dry_run = true to report only'
         return [f"{rule}, so not the daemon of {', nor of '.join(away)}; {hint}"]
+
+    def unreachable(self) -> list[str]:
+        """Return why running processes that the file names cannot be read or controlled now."""
+        acts = self.action.kind == "live"
+        watches = [watch.live for watch in self.watch if watch.source == "live" or (acts and watch.arm)]
+        guards = [guard.live for guard in self.guard if acts]
+        found = []
+        for name in dict.fromkeys([*watches, *guards]):
+            try:
+                running.choose(name or None)
+            except BadInput as refused:
+                found.append(refused.what)
+        return found
 
     def make_bus(self) -> Bus:
         """Return the bus, not connected yet; a dry run only listens."""

@@ -4,6 +4,7 @@
 - `hitless.live.ports`: borrowed interfaces, restored afterwards
 - `hitless.switch.changes`: changes of a scenario that a running switch accepts
 - `hitless.switch.service`: the process
+- `hitless.switch.control`, `hitless.switch.status`: its control socket, and the status document
 - `hitless.switch.metrics`: metrics for Prometheus
 - `hitless.switch.link_file`: the file of `hitless link` as a service
 - `hitless.switch.link`: LinkGuardian between two machines, as a scenario of two switches, one of them remote
