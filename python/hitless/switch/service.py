@@ -3,6 +3,7 @@
 import logging
 import sys
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from hitless.errors import BadInput, HitlessError
@@ -45,9 +46,13 @@ class LiveService(Controlled, ABC):
     def _came_back(self, interface: str) -> None:
         """Prepare a returned interface as at the start. Raises `HitlessError` or `OSError`."""
 
+    def _beside(self, _live: LiveRun) -> AbstractContextManager[None]:
+        """Return work for the time of forwarding."""
+        return nullcontext()
+
     def _forward(self, live: LiveRun) -> None:
         """Forward until stopped, or until the run has ended."""
-        with live.running(at_end=self.wake.set):
+        with live.running(at_end=self.wake.set), self._beside(live):
             self._say(live)
             notify("READY=1")
             try:
