@@ -130,6 +130,13 @@ class NetworkInterface:
     def carrier(self) -> Literal["off", "lost", "present"]:
         """Can frames cross now?"""
 
+    @property
+    def index(self) -> int:
+        """Number of the interface in its namespace."""
+
+    def offloads_on(self) -> list[str]:
+        """Return the active offloads that change frames, in the spelling of ``ethtool -k``."""
+
     def switch_off_offloads(self) -> tuple[list[str], list[str]]:
         """Switch off offloads that change frames: return those switched off now, and those that stay on."""
 
@@ -233,8 +240,14 @@ class Live:
         LINK", where LINK is "a->b" or "a<->b".
         """
 
-    def notices(self) -> list[tuple[str, str, bool, str]]:
-        """Return changes of interfaces since the last call: node, interface, is it back, and the reason if not."""
+    def take(self, node: str, frames: str) -> None:
+        """Set the frames that the port of a node takes; ValueError for an unknown node.
+
+        "all", "link" (frames of the format of links), or "nothing". A path in the kernel forwards the others.
+        """
+
+    def notices(self) -> list[tuple[str, str, Literal["gone", "back", "lost", "merged"], str]]:
+        """Return changes of interfaces since the last call: node, interface, change, detail."""
 
     @property
     def is_over(self) -> bool:
