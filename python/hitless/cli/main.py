@@ -57,6 +57,10 @@ COMMANDS = {
         "hitless.cli.mechanism_app:mechanism_app",
         "Write a mechanism, and compile it with the simulator (docs/how-to/mechanism-in-rust.md).",
     ),
+    "transport": Command(
+        "hitless.cli.transport_app:transport_app",
+        "Write a congestion control, and compile it with the simulator (docs/how-to/transport-in-rust.md).",
+    ),
     "p4": Command(
         "hitless.cli.p4_app:p4_app",
         "Run P4 programs that p4c compiled: packet tests, the path of a packet, a whole fabric.",
@@ -137,7 +141,7 @@ def hitless(
     """
     if debug:
         console.show_causes()
-    if context.invoked_subcommand != "mechanism" and stale():
+    if context.invoked_subcommand not in {"mechanism", "transport"} and stale():
         console.print_note(STALE)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json, Mechanisms, Memory, ScenarioFile, limit_memory
+from hitless.cli.options import Json, Mechanisms, Memory, ScenarioFile, Transports, limit_memory
 
 scenario_app = typer.Typer(
     no_args_is_help=True, help="Check and draw scenario files, show their fields, print examples."
@@ -16,13 +16,14 @@ scenario_app = typer.Typer(
 def check(
     file: ScenarioFile,
     mechanism: Mechanisms = None,
+    transport: Transports = None,
     memory: Memory = None,
 ) -> None:
     """Check a scenario, and print it with every default spelled out."""
     from hitless.cli import scenario
     from hitless.prototype.kinds import load
 
-    load(mechanism or [])
+    load(mechanism or [], transport or [])
     limit_memory(memory)
     scenario.check(file)
 
