@@ -13,6 +13,7 @@ The main layers, in import order: each imports only layers above it (`scripts/la
 - ``runs``       runs in parallel, on one machine or many, and finished runs on disk
 - ``results``    the folder that a run leaves behind
 - ``report``     the HTML page
+- ``comparison`` two scenarios with the same seeds
 - ``sweeps``     a scenario over a grid of settings and seeds
 - ``cli``        the command line
 
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from hitless.analysis import percentile_ratio as percentile_ratio
     from hitless.analysis import poisson_interval as poisson_interval
     from hitless.analysis import proportion_interval as proportion_interval
+    from hitless.comparison import Comparison as Comparison
+    from hitless.comparison import compare as compare
     from hitless.drawing.picture import Picture as Picture
     from hitless.errors import BadInput as BadInput
     from hitless.errors import HitlessError as HitlessError
@@ -93,6 +96,7 @@ _PLACES = {
         "poisson_interval",
         "proportion_interval",
     ),
+    "hitless.comparison": ("Comparison", "compare"),
     "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario"),
     "hitless.runs.executors": ("RayExecutor",),
     "hitless.outcome.run": ("Run", "RunStopped", "Summary"),

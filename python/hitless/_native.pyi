@@ -81,18 +81,10 @@ class Simulation:
 class TrafficEnds:
     """A generator at one interface and a sink at another one, each (network namespace, interface)."""
 
-    def __init__(self, source: tuple[str, str], sink: tuple[str, str], *, ring_frames: int = 65_536) -> None:
+    def __init__(self, source: tuple[str, str], sink: tuple[str, str]) -> None:
         """Open both. Raises OSError with the reason."""
 
-    def stream(
-        self,
-        *,
-        frame_bytes: int = 64,
-        rate_pps: float | None = None,
-        duration_s: float = 1.0,
-        generator_cpu: int | None = None,
-        sink_cpu: int | None = None,
-    ) -> str:
+    def stream(self, frame_bytes: int, rate_pps: float | None, duration_s: float, cpu: int | None) -> str:
         """Send frames of ``frame_bytes`` (check sequence included); return the received ones, as a JSON object.
 
         Without ``rate_pps``, send as fast as possible.
@@ -101,15 +93,14 @@ class TrafficEnds:
 class PlainForwarder:
     """Forwards every frame between two interfaces: ports without a switch."""
 
-    def __init__(self, namespace: str, left: str, right: str, *, mode: str = "packet") -> None:
+    mode: str
+    """The actual mode of the first interface."""
+
+    def __init__(self, namespace: str, left: str, right: str, mode: str) -> None:
         """Open both in a network namespace. Raises OSError with the reason."""
 
-    @property
-    def modes(self) -> tuple[str, str]:
-        """The actual mode of each interface."""
-
-    def run(self, *, cpu: int | None = None) -> str:
-        """Forward until `stop`, on one processor; return the counters of both, as a JSON list. Once."""
+    def run(self, cpu: int | None) -> None:
+        """Forward until `stop`, on one processor. Once."""
 
     def stop(self) -> None:
         """Ask it to stop."""
@@ -139,6 +130,13 @@ class NetworkInterface:
     def carrier(self) -> Literal["off", "lost", "present"]:
         """Can frames cross now?"""
 
+    @property
+    def index(self) -> int:
+        """Number of the interface in its namespace."""
+
+    def offloads_on(self) -> list[str]:
+        """Return the active offloads that change frames, in the spelling of ``ethtool -k``."""
+
     def switch_off_offloads(self) -> tuple[list[str], list[str]]:
         """Switch off offloads that change frames: return those switched off now, and those that stay on."""
 
@@ -147,6 +145,9 @@ class NetworkInterface:
 
 class Session:
     """A scenario run in steps: it stops on request, shows counters, and takes commands."""
+
+    effective: str
+    """The scenario as TOML with all defaults written out."""
 
     def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
     @property
@@ -239,8 +240,14 @@ class Live:
         LINK", where LINK is "a->b" or "a<->b".
         """
 
-    def notices(self) -> list[tuple[str, str, bool, str]]:
-        """Return changes of interfaces since the last call: node, interface, is it back, and the reason if not."""
+    def take(self, node: str, frames: str) -> None:
+        """Set the frames that the port of a node takes; ValueError for an unknown node.
+
+        "all", "link" (frames of the format of links), or "nothing". A path in the kernel forwards the others.
+        """
+
+    def notices(self) -> list[tuple[str, str, Literal["gone", "back", "lost", "merged"], str]]:
+        """Return changes of interfaces since the last call: node, interface, change, detail."""
 
     @property
     def is_over(self) -> bool:

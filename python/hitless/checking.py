@@ -100,3 +100,9 @@ def check_scenario(text: str, file_name: str, *, keeps_rows: bool = True, thread
     """
     with refusals_explained(file_name):
         return _native.scenario_check(text, file_name, keeps_rows, threads)
+
+
+def mechanism_schemas() -> Mapping[str, Mapping[str, Any]]:
+    """Return the JSON Schema of each kind of mechanism, including Python classes of this process."""
+    definitions = json.loads(_native.scenario_schema("json"))["$defs"]
+    return {each["properties"]["kind"]["const"]: each for each in definitions["MechanismSettings"]["oneOf"]}

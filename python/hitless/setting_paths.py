@@ -18,12 +18,12 @@ _LISTS = ("failure", "flows", "link", "mechanism", "transport")
 _ABBREVIATIONS = ("ack", "ecn", "fec", "mss", "mtu", "pfc", "rack", "rto", "rtt", "sack", "tlp")
 
 
-def put(scenario: dict[str, Any], setting: str) -> None:
-    """Apply ``PATH=VALUE``. Raises `BadInput`."""
+def read(setting: str) -> tuple[str, Any]:
+    """Return the path and the value of ``PATH=VALUE``. Raises `BadInput`."""
     path, equals, value = setting.partition("=")
     if not equals or not path.strip():
         raise BadInput(f"--set {setting!r} is not a setting", hint="as in --set switch.ecn.threshold='20 packets'")
-    assign(scenario, path, read_value(value), what=f"--set {setting!r}")
+    return path, read_value(value)
 
 
 def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None = None) -> None:

@@ -10,9 +10,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
-
-import polars as pl
+from typing import Any, Protocol, runtime_checkable
 
 from hitless import _native
 from hitless.checking import Fields, check_scenario, faults_explained, refusals_explained, scenario_text
@@ -22,12 +20,9 @@ from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give ba
 from hitless.outcome.run import RunStopped
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
 from hitless.outcome.stored import RowFiles
-from hitless.outcome.tables import Tables, frame_of
+from hitless.outcome.tables import Tables
 from hitless.prototype.kinds import identity, named_in
 from hitless.threads import thread_count
-
-LinkEnd: TypeAlias = Literal["sender", "receiver"]
-"""An end of a directed link: the switch before it, or the one after it."""
 
 
 class RunCancelled(Exception):
@@ -188,43 +183,6 @@ class Simulation:
 
 
 _STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; the results are those of a shorter run"
-
-
-class Session:
-    """A simulation run in steps. Without commands it gives the results of `Simulation.run`.
-
-    ``ports`` shows the view of a control plane on the switches, and executes its commands. Links are named as in
-    scenarios: ``"sw2->sw6"``. It raises ValueError for an unknown link, or a link without protection that can be
-    switched on.
-    """
-
-    def __init__(self, scenario: Fields | str, *, file_name: str, seed: int | None = None) -> None:
-        text = scenario_text(scenario)
-        self._effective = check_scenario(text, file_name)
-        with refusals_explained(file_name):
-            self.ports = _native.Session(text, file_name, seed)
-        self._file_name = file_name
-        self._began = time.monotonic()
-
-    def advance(self, until_ps: int) -> bool:
-        """Run up to ``until_ps``, leaving events due at this time pending; False when the run has ended."""
-        with faults_explained(self._file_name):
-            return self.ports.advance(until_ps)
-
-    def mechanisms(self) -> pl.DataFrame:
-        """Return the mechanisms' counters so far: switch, mechanism, scope, counter, value."""
-        return frame_of(self.ports.mechanisms())
-
-    def finish(self, keep: Collection[str] | None = None) -> Run:
-        """Run to the end of the scenario and return the tables named in ``keep``, or all. Once."""
-        with faults_explained(self._file_name):
-            summary, tables = self.ports.finish()
-        return Run(
-            effective=self._effective,
-            summary=Summary(json.loads(summary)),
-            tables=kept(tables, keep),
-            wall_s=time.monotonic() - self._began,
-        )
 
 
 def kept(

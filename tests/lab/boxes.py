@@ -127,3 +127,11 @@ def link_end(boxes, folder, box, *more, loss_rate=0.05, first=()):
     end = Running(boxes, folder, box, *words, first=first)
     end.wait_for("Ctrl-C ends it")
     return end
+
+
+def link_ends(boxes, folder, *more, **settings):
+    """Run `hitless link` in left and right, until both forward."""
+    ends = [link_end(boxes, folder, box, *more, **settings) for box in ("left", "right")]
+    for end in ends:
+        end.wait_for("the other end answers")
+    return ends

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from boxes import Running, link_end, lossy_wire, switch_file
+from boxes import Running, link_ends, lossy_wire, switch_file
 from labs import ROOT, chain, guardian, losing
 from traffic import ECHO
 from waiting import wait_until
@@ -205,11 +205,11 @@ def two_boxes(boxes):
 
 def test_a_lossy_link_between_two_boxes_becomes_clean(two_boxes, tmp_path):
     lossy_wire(two_boxes, tmp_path, 0.05)
-    bare = [link_end(two_boxes, tmp_path, box, "--off") for box in ("left", "right")]
+    bare = link_ends(two_boxes, tmp_path, "--off")
     assert answered(two_boxes, 300) < 300
     assert [end.end() for end in bare] == [0, 0]
     assert not any("recovered" in end.log.read_text() for end in bare), "nothing was protected"
-    ends = [link_end(two_boxes, tmp_path, box) for box in ("left", "right")]
+    ends = link_ends(two_boxes, tmp_path)
     assert answered(two_boxes, 300) == 300
     assert answered(two_boxes, 100, size=1472) == 100, "full frames fit"
     assert [end.end() for end in ends] == [0, 0]
@@ -227,7 +227,7 @@ def test_a_link_without_room_is_refused_with_the_sum_and_raised_on_request(two_b
     assert "1500 + 26" in done.stderr
     assert "ip link set outside mtu 1526" in done.stderr
     assert "ip link set inside mtu 1474" in done.stderr
-    ends = [link_end(two_boxes, tmp_path, box, "--set-mtu") for box in ("left", "right")]
+    ends = link_ends(two_boxes, tmp_path, "--set-mtu")
     assert answered(two_boxes, 20, size=1472) == 20
     assert [end.end() for end in ends] == [0, 0]
     shown = json.loads(two_boxes.run("left", "ip", "-json", "link", "show", "outside").stdout)
@@ -236,7 +236,7 @@ def test_a_link_without_room_is_refused_with_the_sum_and_raised_on_request(two_b
 
 def test_a_link_that_is_made_anew_is_used_again_and_has_room_again(two_boxes, tmp_path):
     two_boxes.cable("left", "outside", "right", "outside", mtu=1500)
-    ends = [link_end(two_boxes, tmp_path, box, "--set-mtu") for box in ("left", "right")]
+    ends = link_ends(two_boxes, tmp_path, "--set-mtu")
     assert answered(two_boxes, 20, size=1472) == 20
     two_boxes.run("left", "ip", "link", "delete", "outside")
     for end in ends:

@@ -131,7 +131,7 @@ def test_debug_shows_where_an_error_came_from(hitless):
         (["sweep", "missing.toml"], "missing.toml"),
         (["sweep", "unknown.toml"], "unknown field 'sed'"),
         (["compare", "missing.toml", "--without", "linkguardian"], "missing.toml"),
-        (["envelope", "no-such-mechanism"], "there is no map"),
+        (["envelope", "no-such-mechanism"], "there is no mechanism"),
         (["scenario", "example", "one-lnik"], "did you mean one-link"),
         (["bench", "engine", "G"], "one of A, B, C"),
         (["bench", "switch", "wfq"], "one of fifo, sfq"),

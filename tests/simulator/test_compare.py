@@ -4,11 +4,17 @@ import json
 import signal
 import subprocess
 import time
+from html import escape
 from pathlib import Path
 
 import pytest
 
+import hitless as hl
+from hitless.comparison.pairs import PairedRuns
+from hitless.comparison.sides import Addition, Asked, one_file
 from hitless.outcome.losses import needs_order_checker
+from hitless.prototype.kinds import load
+from hitless.runs.study import Study
 from warm import PROGRAM, hitless
 from worlds import flows, leaf_spine, tcp, websearch, world
 
@@ -51,7 +57,72 @@ def test_a_seed_of_a_comparison_is_a_run_that_the_user_can_repeat(lossy):
     rows = {(row["series"], row["x"], row["metric"]): row["measured"] for row in alone["rows"]}
     assert metric(document, "all", "packets lost to hosts")["a"] == rows["all", "hosts", "packets lost to hosts"]
     assert not document["same_arrivals"]
-    assert document["conclusion"] == ["One seed tells nothing of chance: give --seeds 10."]
+    assert document["conclusion"] == ["One seed tells nothing of chance: run 10 seeds."]
+
+
+EVERY_NTH = LOSSY.parent / "mechanisms" / "every_nth.py"
+
+
+def test_python_compares_like_the_command_line_and_draws(lossy, monkeypatch):
+    monkeypatch.chdir(lossy)
+    made = hl.compare("lossy.toml", with_="linkguardian", seeds=3)
+    done = hitless("compare", "lossy.toml", "--with", "linkguardian", "--seeds", "3", "--json", cwd=lossy)
+    document = json.loads(done.stdout)
+    folder = Path(document.pop("folder"))
+    assert made.as_json() == document
+    assert repr(made).startswith("Comparison('linkguardian' vs. 'none', 3 seeds: ")
+    assert made.notes == ["linkguardian is on spine0->leaf0: the links that corrupt frames in this scenario"]
+    lost = made.intervals("packets lost to hosts").row(0, named=True)
+    assert (lost["b"], lost["finding"]) == (0.0, "lower")
+    assert lost["ci_high"] < 0.0
+    pairs = made.runs.filter(metric="packets lost to hosts")
+    assert pairs["seed"].to_list() == list(made.seeds)
+    assert pairs["a"].mean() == pytest.approx(lost["a"])
+    html = made._repr_html_()
+    assert all(escape(text) in html for text in made.conclusion)
+    drawn = made.save("ratios.svg").read_text()
+    assert "linkguardian (b) vs. none (a)" in drawn
+    assert drawn.strip() == (folder / "pictures" / "compare-lossy-1.svg").read_text().strip()
+    assert (
+        made.plot("p99 FCT").plot.series[0].y == made.runs.filter(metric="p99 FCT", of="rpc, all sizes")["a"].to_list()
+    )
+    with pytest.raises(hl.BadInput, match="did you mean p99 FCT"):
+        made.plot("p99FCT")
+
+
+def test_python_compares_two_scenarios_and_own_classes(lossy, monkeypatch):
+    monkeypatch.chdir(lossy)
+    load([EVERY_NTH])
+    scenario = hl.Scenario.from_file("lossy.toml")
+    own = {"kind": "every-nth-py", "ports": ["spine0->leaf0"], "drop_every": 50}
+    added = hl.compare(scenario, with_=own, seeds=1)
+    both = hl.compare(scenario, scenario.with_("mechanism", [own]), seeds=1)
+    assert (both.a, both.b) == ("lossy.toml (a)", "lossy.toml (b)")
+    assert added.runs.equals(both.runs)
+    assert added.intervals("packets dropped").row(0, named=True)["b"] > 10
+    assert added.conclusion == ["One seed tells nothing of chance: run 10 seeds."]
+    changed = hl.compare(scenario, settings={"flows.rpc.load": 0.5}, seeds=1)
+    assert changed.b == "flows.rpc.load=0.5"
+    for nothing in ({}, {"with_": []}):
+        with pytest.raises(hl.BadInput, match="nothing to compare it with"):
+            hl.compare(scenario, **nothing)
+    with pytest.raises(hl.BadInput, match="did you mean linkguardian"):
+        hl.compare(scenario, with_="linkgardian")
+
+
+def test_a_comparison_holds_tables_of_one_pair_at_a_time(lossy):
+    sides = one_file(str(lossy / "lossy.toml"), (lossy / "lossy.toml").read_text(), Asked([Addition.of("linkguardian")]))
+    pairs = PairedRuns(sides, 3)
+    held = []
+
+    def each(_):
+        held.append(sum(bool(task.run and task.run.tables) for task in study.tasks))
+
+    study = Study("compare/lossy", "lossy", pairs.points(), pairs.work_out, take=pairs.take, jobs=1)
+    [result] = study.results(each=each)
+    assert held == [1, 0] * 3
+    assert len(pairs.outcome.seeds) == 3
+    assert len(result.rows) > 5
 
 
 def loop(name, source, destination, **gap):

@@ -9,10 +9,11 @@ from pathlib import Path
 import aftermath
 import pytest
 
-from hitless.envelope import COARSE, SYSTEMS, Cell, RandomPlaces, judged
+from hitless.envelope import COARSE, SYSTEMS, Cell, RandomPlaces, judged, system_of
 from hitless.envelope.places import Place
 from hitless.envelope.systems import Cost
 from hitless.envelope.verdicts import Side
+from hitless.prototype.kinds import load as load_classes
 from hitless.quantities import seconds_of
 from hitless.scenario import Scenario
 from hitless_papers.envelope.exhibit import Envelope
@@ -58,6 +59,62 @@ def test_a_map_shows_a_sign_for_each_place_and_what_the_signs_mean(folder):
     assert "+ helps (18), = no harm (0), - refused (0), HARM harms (0)" in done.stdout
 
 
+EVERY_NTH = Path(__file__).parents[2] / "examples/mechanisms/every_nth.py"
+
+
+def test_a_python_class_has_a_map_against_a_named_trouble(tmp_path):
+    asked = ("envelope", "every-nth-py,drop_every=4", "--mechanism", EVERY_NTH, "--random", 3, "--seed", 5)
+    refused = hitless(*asked, cwd=tmp_path, code=2)
+    assert "name the trouble: --against lossy-link, bursts, cheating-sender, link-failure" in refused.stderr
+    done = hitless(*asked, "--against", "lossy-link", "--json", cwd=tmp_path, code=1)
+    document = json.loads(done.stdout)
+    assert document["mechanism"] == "every-nth-py"
+    assert [cell["colour"] for cell in document["cells"]] == ["harms"] * 3
+    failing = tmp_path / "failing.py"
+    failing.write_text(EVERY_NTH.read_text().replace("self.dropped += 1", "self.droped += 1"))
+    failed = hitless(*asked[:3], failing, *asked[4:], "--against", "lossy-link", cwd=tmp_path, code=1, traceback=True)
+    assert "9 of 18 runs failed" in failed.stderr
+    assert "has no attribute 'droped'" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("against", "places", "entry"),
+    [
+        ("link-failure", "links: list[str]", {"links": ["left->right", "right->left"]}),
+        ("lossy-link", "ports: list[str]", {"ports": ["left->right"]}),
+        ("bursts", "ports: list[str]", {"ports": ["leaf0->h0"]}),
+        ("cheating-sender", "at: list[str]", {"at": ["left->right"]}),
+        ("link-failure", "ports: list[str]", {"ports": ["left->right", "right->left"]}),
+    ],
+)
+def test_a_python_class_is_where_the_trouble_is(tmp_path, against, places, entry):
+    name = places.partition(":")[0]
+    kind = f"{against}-{name}-py"
+    (tmp_path / "own.py").write_text(
+        "from dataclasses import dataclass\nimport hitless\n\n@dataclass\nclass Settings:\n"
+        f'    """Settings."""\n    {places}\n    limit: int = 3\n\n'
+        f'class Own(hitless.Mechanism[Settings], kind="{kind}", places="{name}"):\n    """Does nothing."""\n'
+        "    def egress(self, context):\n        return hitless.Verdict.CONTINUE\n"
+    )
+    load_classes([tmp_path / "own.py"])
+    system = system_of(kind, {"limit": 7}, against=against, cost=0.25)
+    scenario = system.scenario(next(COARSE.places(system.transports)), with_it=True)
+    assert scenario["mechanism"] == [{"kind": kind, **entry, "limit": 7}]
+    Scenario.from_dict(scenario).check()
+    assert system.cost.share == 0.25
+
+
+def test_settings_and_a_cost_change_a_known_map(tmp_path):
+    system = system_of("linkguardian", {"mode": "non-blocking"})
+    assert system.mechanism() == [{"kind": "linkguardian", "link": "left->right", "mode": "non-blocking"}]
+    assert SYSTEMS["linkguardian"].fields == {}
+    assert [one["kind"] for one in SYSTEMS["sqr-local-reroute"].mechanism()] == ["sqr"]
+    done = hitless("envelope", "dibs", cwd=tmp_path, code=2)
+    assert "there is no map of 'dibs' yet" in done.stderr
+    assert "did you mean afq?" in hitless("envelope", "afk", cwd=tmp_path, code=2).stderr
+    assert "did you mean linkguardian" in hitless("envelope", "linkgardian", cwd=tmp_path, code=2).stderr
+
+
 def test_the_nightly_run_draws_the_fine_map_of_each_mechanism():
     nightly = (Path(__file__).parents[2] / ".github/workflows/nightly.yml").read_text()
     listed = nightly.split("mechanism:\n")[1].split("steps:")[0]
@@ -82,12 +139,6 @@ def test_random_places_are_those_of_the_seed_and_off_the_grid(tmp_path):
     assert [name for _, name in named] == places
     assert all(sign in {"+", "="} for sign, _ in named)
     assert list(RandomPlaces(4, seed=6).places(["tcp"])) != list(RandomPlaces(4, seed=5).places(["tcp"]))
-
-
-def test_a_mechanism_without_a_map_is_named_with_those_that_have_one(tmp_path):
-    done = hitless("envelope", "afk", cwd=tmp_path, code=2)
-    assert "there is no map of 'afk'" in done.stderr
-    assert "linkguardian" in done.stderr
 
 
 def test_a_place_that_harms_fails_the_command(tmp_path, monkeypatch):

@@ -125,5 +125,5 @@ def test_the_most_packets_away_at_once_are_in_the_json_and_in_the_report(tmp_pat
     row = "".join(rf"<td[^>]*>{value}</td>\s*" for value in ("S2-3", "rimm", "switch", most["counter"]))
     [shown] = re.findall(rf"{row}<td[^>]*>([\d,]+)</td>", (out / "report.html").read_text())
     assert int(shown.replace(",", "")) == most["value"]
-    [detoured] = [row["value"] for row in counters if row["counter"] == "packets detoured"]
+    [detoured] = [row["value"] for row in counters if row["key"] == "packets_detoured"]
     assert 0 < most["value"] < detoured

@@ -24,6 +24,9 @@ swept: hl.Swept = hl.sweep(scenario, {"link[0].loss.rate": [1e-4, 1e-3]}, seeds=
 picture: hl.Picture = swept.plot("p99 FCT")
 picture.save("tail.pdf", width="two-column", intervals="band")
 swept.axes("p99 FCT", font_size=9).set_title("tail")
+compared: hl.Comparison = hl.compare("mine.toml", with_="linkguardian", seeds=20)
+significant: pl.DataFrame = compared.table.filter(pl.col("finding") != "not significant")
+compared.save("ratios.pdf", width="one-column")
 completed: int = hl.run("mine.toml", seed=3).summary["flows.completed"]
 
 wrong: hl.types.LossModelBernoulli = {"kind": "bernoulli", "rate": "high"}  # type: ignore[typeddict-item]

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 from soak_faults import Faults
 from soak_load import Load
 
-from boxes import Boxes, link_end, lossy_wire
+from boxes import Boxes, link_ends, lossy_wire
 from hitless.lab import client, control
 from labs import Lab, chain, guardian, processes_of
 from waiting import wait_until
@@ -207,7 +207,7 @@ def soak_link(frames, rate, frames_per_s):
     try:
         boxes.two_boxes()
         wire = lossy_wire(boxes, folder, rate, "100 Mbps", FIRST)
-        ends = [link_end(boxes, folder, box, loss_rate=rate, first=FIRST) for box in ("left", "right")]
+        ends = link_ends(boxes, folder, loss_rate=rate, first=FIRST)
         began = time.monotonic()
         found = Load.numbered(boxes, frames, frames_per_s)
         took_s = time.monotonic() - began

@@ -137,7 +137,8 @@ fn close_delay(config: &TcpSettings, stream: impl Fn(&str) -> Stream) -> Duratio
 
 fn tcp_sender(config: &TcpSettings, phase: Duration, stream: impl Fn(&str) -> Stream) -> TcpSender {
     let sender = TcpSender::new(config, phase);
-    if config.congestion.name() == CongestionName::Bbr { sender.with_stream(stream("transport")) } else { sender }
+    let draws = matches!(config.congestion.name(), CongestionName::Bbr | CongestionName::Own);
+    if draws { sender.with_stream(stream("transport")) } else { sender }
 }
 
 /// Calls an expression with the actual variant: one dispatch per packet, none in the code below.

@@ -11,11 +11,12 @@ use hitless_simulation::Outcome;
 
 use crate::carrier::{CarrierSource, Carriers};
 use crate::clock::Clock;
-use crate::clock::{Lateness, LatenessStatus};
+use crate::clock::Lateness;
 use crate::fabric::{LiveFabric, Order};
+use crate::intake::Intake;
 use crate::interfaces::{Counters, Interface, MonotonicTime, Refusal};
 use crate::self_test::SelfTest;
-use crate::status::{Notice, PortStatus, Status};
+use crate::status::{Notice, PortChange, PortStatus, Status, overloads};
 
 pub use crate::fabric::LiveCommand as Command;
 
@@ -59,6 +60,8 @@ impl Default for Options {
 pub enum Request {
     /// Execute a command, and reply with its result.
     Command(Command, Sender<Result<(), String>>),
+    /// Change the frames that the port of a node takes, and reply with the result.
+    Intake(String, Intake, Sender<Result<(), String>>),
     Status(Sender<Status>),
 }
 
@@ -140,7 +143,12 @@ struct Port {
     carrier_losses: u64,
     /// Frames that left the fabric after the interface had failed.
     frames_undeliverable: u64,
+    intake: Intake,
+    /// Received frames that were not taken.
+    frames_left_to_kernel: u64,
     last_counters: Counters,
+    /// Whether the first drop of a merged frame was reported.
+    has_told_merged: bool,
 }
 
 impl Port {
@@ -193,7 +201,10 @@ impl<C: Clock> Driver<C> {
             has_carrier: true,
             carrier_losses: 0,
             frames_undeliverable: 0,
+            intake: Intake::default(),
+            frames_left_to_kernel: 0,
             last_counters: Counters::default(),
+            has_told_merged: false,
         };
         let ports = interfaces.into_iter().map(port).collect();
         let (origin, timers) = (clock.now(), Lateness::new(options.slack_ns));
@@ -275,7 +286,12 @@ impl<C: Clock> Driver<C> {
     fn take_arrivals(&mut self) {
         let (fabric, origin) = (&mut self.fabric, self.origin);
         for (number, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.failed.is_none()) {
+            let (intake, left) = (port.intake, &mut port.frames_left_to_kernel);
             let mut take = |frame: crate::interfaces::Received<'_>| {
+                if !intake.takes(frame.bytes) {
+                    *left += 1;
+                    return;
+                }
                 fabric.receive(number as u16, since(origin, frame.at), frame.bytes);
             };
             if let Err(error) = port.interface.receive(self.options.arrivals_per_turn, &mut take) {
@@ -337,10 +353,24 @@ impl<C: Clock> Driver<C> {
             Request::Command(command, reply) => {
                 let _ = reply.send(self.fabric.command(&command));
             }
+            Request::Intake(node, intake, reply) => {
+                let _ = reply.send(self.set_intake(&node, intake));
+            }
             Request::Status(reply) => {
                 let _ = reply.send(self.status());
             }
         }
+    }
+
+    /// Changes the frames that the port of `node` takes.
+    ///
+    /// # Errors
+    /// A sentence, if its port is elsewhere.
+    pub fn set_intake(&mut self, node: &str, intake: Intake) -> Result<(), String> {
+        let point = self.fabric.points().iter().position(|point| point.name == node);
+        let point = point.ok_or_else(|| format!("'{node}' has no port here"))?;
+        self.ports[point].intake = intake;
+        Ok(())
     }
 
     pub fn status(&mut self) -> Status {
@@ -433,7 +463,7 @@ impl<C: Clock> Driver<C> {
                 let error = error.clone();
                 port.is_given_up = true;
                 self.note_carrier(point, false);
-                self.notice(point, false, error);
+                self.notice(point, PortChange::Gone, error);
             }
         }
     }
@@ -445,7 +475,7 @@ impl<C: Clock> Driver<C> {
         }
         if port.failed.is_none() {
             port.interface.look().unwrap_or_else(|error| port.fail(&error));
-            return;
+            return self.look_for_merged(point);
         }
         match port.interface.rejoin() {
             Ok(()) => self.welcome(point),
@@ -454,8 +484,20 @@ impl<C: Clock> Driver<C> {
                 port.is_lost_for_good = error.kind() == io::ErrorKind::Unsupported;
                 let before = port.failed.take();
                 port.fail(&error);
-                port.is_given_up = port.failed == before;
+                port.is_given_up = port.is_lost_for_good || port.failed == before;
+                if port.is_lost_for_good {
+                    self.notice(point, PortChange::Lost, error.to_string());
+                }
             }
+        }
+    }
+
+    /// Reports the first drop of a merged frame.
+    fn look_for_merged(&mut self, point: usize) {
+        let port = &mut self.ports[point];
+        let merged = port.counters().frames_merged;
+        if merged > 0 && !std::mem::replace(&mut port.has_told_merged, true) {
+            self.notice(point, PortChange::Merged, format!("frames_merged = {merged}"));
         }
     }
 
@@ -468,13 +510,13 @@ impl<C: Clock> Driver<C> {
         let name = port.interface.name();
         let seen = self.carriers.as_ref().map(|carriers| carriers.look_at(std::iter::once(name)));
         self.note_carrier(point, seen.is_none_or(|seen| seen.iter().all(|(_, has_carrier)| *has_carrier)));
-        self.notice(point, true, String::new());
+        self.notice(point, PortChange::Back, String::new());
     }
 
-    fn notice(&mut self, point: usize, is_back: bool, detail: String) {
+    fn notice(&mut self, point: usize, change: PortChange, detail: String) {
         let node = self.fabric.points()[point].name.clone();
         let interface = self.ports[point].interface.name().to_owned();
-        self.notices.push(Notice { node, interface, is_back, detail });
+        self.notices.push(Notice { node, interface, change, detail });
     }
 
     /// Records a changed carrier, and takes the link up or down accordingly.
@@ -507,50 +549,10 @@ fn port_status(port: &mut Port, node: String) -> PortStatus {
         counters: port.counters(),
         departures: port.departures.status(),
         frames_undeliverable: port.frames_undeliverable,
+        frames_left_to_kernel: port.frames_left_to_kernel,
         has_carrier: port.has_carrier && port.failed.is_none(),
         carrier_losses: port.carrier_losses,
         returns: port.returns,
         failed: port.failed.clone(),
     }
-}
-
-/// Returns the reasons why measurements do not reflect the scenario.
-fn overloads(status: &Status, slack_ns: u64) -> Vec<String> {
-    let slack_us = slack_ns / 1_000;
-    let mut warnings = Vec::new();
-    for port in &status.ports {
-        let PortStatus { node, interface, departures, .. } = port;
-        if departures.misses > 0 {
-            let LatenessStatus { misses, count, worst_ns, .. } = departures;
-            warnings.push(format!(
-                "{misses} of {count} departures to {node} ({interface}) were more than {slack_us} us late, the worst \
-                 {} us",
-                worst_ns / 1_000
-            ));
-        }
-        for (count, what) in [
-            (port.counters.frames_overrun, "frames found the receive ring full"),
-            (port.counters.frames_refused, "frames were refused by the transmit ring"),
-            (port.counters.frames_merged, "frames had been merged by an offload that is on"),
-        ] {
-            if count > 0 {
-                warnings.push(format!("{count} {what} at {node} ({interface})"));
-            }
-        }
-        if let Some(error) = &port.failed {
-            warnings.push(format!("the interface of {node} is gone: {error}"));
-        }
-        if port.returns > 0 {
-            warnings
-                .push(format!("the interface of {node} ({interface}) was gone, and came back, {} times", port.returns));
-        }
-    }
-    if status.timers.misses > 0 {
-        warnings.push(format!(
-            "{} times events were handled more than {slack_us} us late, the worst {} us",
-            status.timers.misses,
-            status.timers.worst_ns / 1_000
-        ));
-    }
-    warnings
 }

@@ -2,9 +2,10 @@
 //!
 //! [`fabric`] is a run with some real nodes; it has no clock and no interface. [`driver`] reads frames from interfaces,
 //! lets the fabric handle due events, and sends departures. [`carrier`] makes it follow the interfaces' carriers.
-//! [`clock`] is its source of time, which tests replace, and counts lateness. [`interfaces`] exchanges frames with the
-//! kernel, and contains all `unsafe` code of the project. [`recording`] stores the inputs and decisions of a run, and
-//! repeats it. [`self_test`] measures the machine's capacity. Read `fabric` and `driver` first.
+//! [`intake`] leaves frames to a path in the kernel. [`clock`] is its source of time, which tests replace, and counts
+//! lateness. [`interfaces`] exchanges frames with the kernel, and contains all `unsafe` code of the project.
+//! [`recording`] stores the inputs and decisions of a run, and repeats it. [`self_test`] measures the machine's
+//! capacity. Read `fabric` and `driver` first.
 
 // Docs are required only where outsiders look: in the switch, the mechanism interface and the settings.
 #![allow(missing_docs)]
@@ -13,6 +14,7 @@ pub mod carrier;
 pub mod clock;
 pub mod driver;
 pub mod fabric;
+pub mod intake;
 pub mod interfaces;
 pub mod recording;
 pub mod self_test;
@@ -22,6 +24,7 @@ pub use carrier::CarrierSource;
 pub use clock::{Clock, Lateness, MonotonicClock};
 pub use driver::{Command, Control, Driver, Options, Request, Waiting};
 pub use fabric::{LiveFabric, LiveSettings};
+pub use intake::Intake;
 pub use recording::{Recorder, Replay, replay, replay_with};
 pub use self_test::SelfTest;
-pub use status::{Notice, PortStatus, Status};
+pub use status::{Notice, PortChange, PortStatus, Status};

@@ -45,10 +45,31 @@ pub struct Notice {
     /// Attached node.
     pub node: String,
     pub interface: String,
-    /// Whether it came back; otherwise it went away.
-    pub is_back: bool,
-    /// Reason why it is unused.
+    pub change: PortChange,
+    /// Reason why it is unused, or the counter.
     pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortChange {
+    Gone,
+    /// It was gone, and is used again.
+    Back,
+    /// It was gone, and cannot be used again in this run.
+    Lost,
+    /// It dropped a frame that an offload had merged, for the first time.
+    Merged,
+}
+
+impl PortChange {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gone => "gone",
+            Self::Back => "back",
+            Self::Lost => "lost",
+            Self::Merged => "merged",
+        }
+    }
 }
 
 /// A link in one direction.
@@ -100,6 +121,8 @@ pub struct PortStatus {
     pub departures: LatenessStatus,
     /// Frames that left the fabric after the interface had failed.
     pub frames_undeliverable: u64,
+    /// Received frames that the fabric did not take, because a path in the kernel forwards them.
+    pub frames_left_to_kernel: u64,
     /// Whether frames can cross; without carrier the fabric's link is down.
     pub has_carrier: bool,
     /// Number of losses of the carrier.
@@ -109,4 +132,45 @@ pub struct PortStatus {
     /// Reason why it is unused now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+}
+
+/// Returns the reasons why measurements do not reflect the scenario.
+pub(crate) fn overloads(status: &Status, slack_ns: u64) -> Vec<String> {
+    let slack_us = slack_ns / 1_000;
+    let mut warnings = Vec::new();
+    for port in &status.ports {
+        let PortStatus { node, interface, departures, .. } = port;
+        if departures.misses > 0 {
+            let LatenessStatus { misses, count, worst_ns, .. } = departures;
+            warnings.push(format!(
+                "{misses} of {count} departures to {node} ({interface}) were more than {slack_us} us late, the worst \
+                 {} us",
+                worst_ns / 1_000
+            ));
+        }
+        for (count, what) in [
+            (port.counters.frames_overrun, "frames found the receive ring full"),
+            (port.counters.frames_refused, "frames were refused by the transmit ring"),
+            (port.counters.frames_merged, "frames had been merged by an offload that is on"),
+        ] {
+            if count > 0 {
+                warnings.push(format!("{count} {what} at {node} ({interface})"));
+            }
+        }
+        if let Some(error) = &port.failed {
+            warnings.push(format!("the interface of {node} is gone: {error}"));
+        }
+        if port.returns > 0 {
+            warnings
+                .push(format!("the interface of {node} ({interface}) was gone, and came back, {} times", port.returns));
+        }
+    }
+    if status.timers.misses > 0 {
+        warnings.push(format!(
+            "{} times events were handled more than {slack_us} us late, the worst {} us",
+            status.timers.misses,
+            status.timers.worst_ns / 1_000
+        ));
+    }
+    warnings
 }

@@ -7,7 +7,6 @@ use hitless_scenario::network::topology::select::{SwitchPort, select_links};
 use hitless_scenario::network::topology::{DirectedLink, LinkSpec, SwitchId, Topology};
 use toml::{Table, Value};
 
-/// The links of that name.
 pub fn named(link: &str, topology: &Topology) -> Vec<DirectedLink> {
     select_links(topology, link).unwrap_or_default()
 }
@@ -16,7 +15,6 @@ pub fn switches(link: &str, topology: &Topology) -> BTreeSet<SwitchId> {
     switches_at_ends(topology, &named(link, topology))
 }
 
-/// The ports that send on the links.
 pub fn sending_ports(link: &str, around: Surroundings<'_>) -> Vec<SwitchPort> {
     named(link, around.topology).into_iter().filter_map(|link| around.sending_port(link)).collect()
 }

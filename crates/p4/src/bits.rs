@@ -5,7 +5,6 @@
 pub struct Slot {
     /// First bit, counted from the start of the array.
     pub bit: u32,
-    /// Width in bits.
     pub width: u32,
     /// Whether the field is a two's complement number.
     pub is_signed: bool,

@@ -3,14 +3,12 @@
 /// A counter of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Counter {
-    /// Packets.
     pub packets: u64,
     /// Bytes of the packets at their arrival.
     pub bytes: u64,
 }
 
 impl Counter {
-    /// Counts a packet.
     pub fn count(&mut self, bytes: usize) {
         self.packets += 1;
         self.bytes += bytes as u64;

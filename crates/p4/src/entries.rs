@@ -32,9 +32,9 @@ pub fn entry(table: &Table, matches: &[Match], priority: i64, target: Target) ->
         let (value, other) = normal(table, of, given)?;
         for word in 0..of.words() {
             let ones = prefix_mask(of.width.max(1), of.width, word);
-            mask[first + word] = other.map_or(ones, |other| other.0[word]);
+            mask[first + word] = other.map_or(ones, |other| other.word(word));
             let kept = if of.kind == MatchKind::Range { u64::MAX } else { mask[first + word] };
-            key[first + word] = value.0[word] & kept;
+            key[first + word] = value.word(word) & kept;
         }
         if let (MatchKind::Longest, Match::Prefix(_, length)) = (of.kind, given) {
             prefix = *length;
@@ -46,8 +46,8 @@ pub fn entry(table: &Table, matches: &[Match], priority: i64, target: Target) ->
 /// The value of a field, with its mask or the end of its range.
 fn normal(table: &Table, of: &Key, given: &Match) -> Result<(Wide, Option<Wide>)> {
     let fits = |value: &Wide| {
-        if value.bit_length() > of.width {
-            let bits = value.bit_length();
+        if value.bits() > of.width {
+            let bits = value.bits();
             refuse!("{}: the value of {} has {bits} bits, and the field {}", table.name, of.name, of.width);
         }
         Ok(*value)
@@ -59,13 +59,10 @@ fn normal(table: &Table, of: &Key, given: &Match) -> Result<(Wide, Option<Wide>)
             if *length > of.width {
                 refuse!("{}: {} has {} bits, and the prefix {length}", table.name, of.name, of.width);
             }
-            let mask =
-                Wide(std::array::from_fn(
-                    |word| if word < of.words() { prefix_mask(of.width, *length, word) } else { 0 },
-                ));
-            Ok((fits(value)?, Some(mask)))
+            let mask: Vec<_> = (0..of.words()).map(|word| prefix_mask(of.width, *length, word)).collect();
+            Ok((fits(value)?, Some(Wide::from_words(&mask))))
         }
-        (MatchKind::Ternary, Match::Ternary(value, mask)) => Ok((fits(value)?.and(mask), Some(fits(mask)?))),
+        (MatchKind::Ternary, Match::Ternary(value, mask)) => Ok((fits(value)? & *mask, Some(fits(mask)?))),
         (MatchKind::Range, Match::Range(start, end)) => Ok((fits(start)?, Some(fits(end)?))),
         (MatchKind::Range, Match::Exact(value)) => Ok((fits(value)?, Some(*value))),
         (kind, _) => refuse!("{}: {} is matched {}, and is given otherwise", table.name, of.name, kind.name()),
@@ -80,8 +77,8 @@ pub fn call(program: &Program, action: u32, values: &[Wide]) -> Result<Call> {
     }
     let mut data = vec![0; of.data_bytes as usize];
     for ((name, slot), value) in of.parameters.iter().zip(values) {
-        if value.bit_length() > slot.width {
-            let bits = value.bit_length();
+        if value.bits() > slot.width {
+            let bits = value.bits();
             refuse!("{}: the value of {name} has {bits} bits, and the parameter {}", of.name, slot.width);
         }
         value.write(&mut data, *slot);

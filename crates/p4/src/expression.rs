@@ -1,7 +1,5 @@
 //! Evaluation of expressions for a packet.
 
-use std::cmp::Ordering;
-
 use crate::bits::Slot;
 use crate::node::{Arithmetic, Cast, Comparison, Expression, HeaderPlace, Node, NodeId, Size};
 use crate::number::{Number, Wide};
@@ -12,13 +10,10 @@ use crate::state::Registers;
 /// The data that expressions can read.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// The program.
     pub program: &'a Program,
-    /// The packet.
     pub packet: &'a Packet,
     /// Register arrays.
     pub registers: &'a [Registers],
-    /// Parameters of the current action.
     pub parameters: &'a [u8],
 }
 
@@ -56,14 +51,14 @@ impl View<'_> {
             Node::Parameter(slot) => N::read(self.parameters, slot),
             Node::Access(place, field, _) => match self.header(place) {
                 Some(header) => N::read(&self.packet.values, self.program.field_of(header, field)),
-                None => N::small(0),
+                None => N::zero(),
             },
             Node::Register(array, index, _) => {
                 let cells = &self.registers[array as usize];
-                cells.cell(self.number::<i64>(index).index()).map_or_else(|| N::small(0), N::from_words)
+                cells.cell(self.number::<i64>(index).index()).map_or_else(N::zero, N::from_words)
             }
             Node::Arithmetic(operation, one, other) => arithmetic(operation, self.number(one), self.number(other)),
-            Node::Not(of) => self.number::<N>(of).not(),
+            Node::Not(of) => !self.number::<N>(of),
             Node::Cast(cast, of, width) => {
                 let (value, width) = (self.number::<N>(of), u64::from(width));
                 match cast {
@@ -75,7 +70,7 @@ impl View<'_> {
             Node::Choice(condition, one, other) => self.number(if self.holds(condition) { one } else { other }),
             Node::FromBool(of) => N::small(u64::from(self.holds(of))),
             Node::Filled(stack, less) => {
-                N::small(u64::from(self.packet.filled[stack as usize])).sub(&N::small(u64::from(less)))
+                N::small(u64::from(self.packet.filled[stack as usize])).wrapping_sub(&N::small(u64::from(less)))
             }
             _ => N::small(u64::from(self.holds(node))),
         }
@@ -92,8 +87,8 @@ impl View<'_> {
             Node::Either(one, other) => self.holds(one) || self.holds(other),
             Node::Negate(of) => !self.holds(of),
             Node::Same(one, other) => self.holds(one) == self.holds(other),
-            Node::ToBool(of, Size::Word) => !self.number::<i64>(of).is_zero(),
-            Node::ToBool(of, Size::Double) => !self.number::<i128>(of).is_zero(),
+            Node::ToBool(of, Size::Word) => self.number::<i64>(of) != 0,
+            Node::ToBool(of, Size::Double) => self.number::<i128>(of) != 0,
             Node::ToBool(of, Size::Wide) => !self.number::<Wide>(of).is_zero(),
             Node::Valid(place) => self.header(place).is_some_and(|header| self.packet.valid[header as usize]),
             Node::ValidUnion(union) => {
@@ -128,10 +123,10 @@ impl View<'_> {
         match comparison {
             Comparison::Equal => one == other,
             Comparison::NotEqual => one != other,
-            Comparison::Less => one.order(&other) == Ordering::Less,
-            Comparison::LessEqual => one.order(&other) != Ordering::Greater,
-            Comparison::Greater => one.order(&other) == Ordering::Greater,
-            Comparison::GreaterEqual => one.order(&other) != Ordering::Less,
+            Comparison::Less => one < other,
+            Comparison::LessEqual => one <= other,
+            Comparison::Greater => one > other,
+            Comparison::GreaterEqual => one >= other,
         }
     }
 
@@ -200,15 +195,15 @@ impl Computed {
 #[inline]
 fn arithmetic<N: Number>(operation: Arithmetic, one: N, other: N) -> N {
     match operation {
-        Arithmetic::Add => one.add(&other),
-        Arithmetic::Sub => one.sub(&other),
-        Arithmetic::Mul => one.mul(&other),
-        Arithmetic::Div => one.div(&other),
-        Arithmetic::Mod => one.rem(&other),
-        Arithmetic::And => one.and(&other),
-        Arithmetic::Or => one.or(&other),
-        Arithmetic::Xor => one.xor(&other),
-        Arithmetic::ShiftLeft => one.shl(other.index()),
-        Arithmetic::ShiftRight => one.shr(other.index()),
+        Arithmetic::Add => one.wrapping_add(&other),
+        Arithmetic::Sub => one.wrapping_sub(&other),
+        Arithmetic::Mul => one.wrapping_mul(&other),
+        Arithmetic::Div => one.checked_div(&other).unwrap_or_else(N::zero),
+        Arithmetic::Mod => one.checked_rem(&other).unwrap_or_else(N::zero),
+        Arithmetic::And => one & other,
+        Arithmetic::Or => one | other,
+        Arithmetic::Xor => one ^ other,
+        Arithmetic::ShiftLeft => one.left(other.index()),
+        Arithmetic::ShiftRight => one.right(other.index()),
     }
 }

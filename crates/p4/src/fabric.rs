@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The rounds of a group of rotating queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// The current round.
     pub current: u64,
     /// The group's first queue.
     pub first_queue: u32,
@@ -17,15 +16,12 @@ pub struct Rounds {
 pub trait Fabric {
     /// The switch's own hash of the packet's flow.
     fn flow_hash(&mut self) -> u32;
-    /// Bytes in a queue.
     fn queue_depth_bytes(&mut self, port: u32, queue: u32) -> u64;
     /// Whether a queue has room for the packet.
     fn queue_has_room(&mut self, port: u32, queue: u32) -> bool;
     /// The queue for the packet's class at a port.
     fn class_queue(&mut self, port: u32) -> u32;
-    /// Pauses a queue.
     fn pause_queue(&mut self, port: u32, queue: u32);
-    /// Resumes a queue.
     fn resume_queue(&mut self, port: u32, queue: u32);
     /// Schedules a generated packet with `token` after a delay.
     fn start_timer(&mut self, delay_ns: u64, token: u32);
@@ -46,7 +42,6 @@ pub struct Answers {
     pub limits: BTreeMap<(u32, u32), u64>,
     /// Rotating groups, by port.
     pub rounds: BTreeMap<u32, Rounds>,
-    /// The hash of flows.
     pub flow_hash: u32,
     /// The port selected by routing.
     pub routed_port: u32,

@@ -84,7 +84,6 @@ pub struct Document {
 pub struct Meta {
     /// Major and minor version.
     pub version: Option<(u32, u32)>,
-    /// The compiler.
     #[serde(default)]
     pub compiler: String,
 }

@@ -1,7 +1,6 @@
 //! Meters: token buckets that assign a colour to each packet, equal to BMv2's: the two-rate meter of RFC 2698 in
 //! colour-blind mode. A meter with one rate is the single bucket of RFC 2697 with an excess burst of 0.
 
-/// A rate of a meter.
 #[derive(Clone, Copy, Debug, PartialEq, hitless_core::state::Value)]
 pub struct Rate {
     /// Bytes or packets per microsecond.

@@ -28,7 +28,6 @@ pub enum Expression {
 /// A reference to a header, possibly resolved only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderPlace {
-    /// This header.
     Fixed(u32),
     /// The element of a stack of headers: stack, index.
     Element(u32, NodeId),
@@ -82,7 +81,6 @@ pub enum Cast {
 pub enum Node {
     /// A constant of the program, by index.
     Constant(u32),
-    /// A field.
     Field(Slot),
     /// A field of a header that is located at run time: header, number of the field, width and sign.
     Access(HeaderPlace, u32, Slot),
@@ -117,7 +115,6 @@ pub enum Node {
     Same(NodeId, NodeId),
     /// Whether a number is nonzero.
     ToBool(NodeId, Size),
-    /// Whether a header is valid.
     Valid(HeaderPlace),
     /// Whether any header of a union is valid.
     ValidUnion(u32),

@@ -20,9 +20,7 @@ pub enum Event<'a> {
     Updated(u32, u64),
     /// A table lookup.
     Lookup {
-        /// The table.
         table: u32,
-        /// The key.
         key: &'a [u64],
         /// Handle of the matching entry.
         entry: Option<u32>,
@@ -39,7 +37,6 @@ pub enum Event<'a> {
     Assert(&'a str),
     /// The packet has reached this point of the switch.
     At(Point),
-    /// A header is emitted.
     Emitted(u32, &'a Packet),
 }
 
@@ -50,7 +47,6 @@ pub enum Point {
     Arrival(u32),
     /// The ingress control begins.
     Ingress,
-    /// The packet is queued for this port.
     Queued(u32),
     /// The egress control begins, for this port.
     Egress(u32),

@@ -60,13 +60,11 @@ pub struct Packet {
     pub payload_start: usize,
     /// The packet's present length, given added and removed headers.
     pub length: i64,
-    /// Length to which the packet is truncated.
+    /// Length of the truncated packet.
     pub length_max: usize,
-    /// The program's requests.
     pub requests: Requests,
     /// Whether the control was left by `exit`.
     pub has_exited: bool,
-    /// The parser's error.
     pub error: u64,
     /// Whether a checksum is wrong.
     pub has_checksum_error: bool,

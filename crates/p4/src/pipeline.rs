@@ -24,7 +24,6 @@ pub const OWN_QUEUE: u32 = 0xE0;
 /// The result of ingress or egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Drop the packet.
     Drop,
     /// Queue it for this port; with a queue if the program selects one.
     Queue(u32, Option<u32>),
@@ -32,7 +31,6 @@ pub enum Verdict {
     Group(u32),
     /// Restart the packet as it arrived at the parser, with a list of preserved fields.
     Resubmit(u32),
-    /// Send it.
     Send,
     /// Restart the packet as it departs at the parser, with a list of preserved fields.
     Recirculate(u32),
@@ -47,7 +45,6 @@ pub struct Stay {
     pub packets_before: u64,
     /// Number of packets in the queue after dequeueing.
     pub packets_left: u64,
-    /// The queue's number.
     pub queue: u32,
 }
 
@@ -71,10 +68,8 @@ impl Queued {
 /// A program with its state, and a pool of packets.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Switch {
-    /// The program.
     #[configured]
     pub program: Arc<Program>,
-    /// The program's state.
     #[part]
     pub state: State,
     /// Port and queue of the last packet that [`Switch::process`] queued.

@@ -21,7 +21,6 @@ const PORT_BITS: u32 = 9;
 /// The destination of a session's copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Mirror {
-    /// A port.
     Port(u32),
     /// A multicast group.
     Group(u32),
@@ -118,7 +117,6 @@ impl Replication {
         Ok(())
     }
 
-    /// Removes a session.
     pub fn remove_session(&mut self, session: u64) -> error::Result<()> {
         let session = checked_session(session)?;
         if !self.sessions.contains_key(&session) {

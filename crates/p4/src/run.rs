@@ -18,19 +18,15 @@ pub const STEPS_MAX: u32 = 1 << 16;
 
 /// The environment of a program.
 pub struct Outside<'a, O> {
-    /// Present time in ns.
     pub now_ns: u64,
     /// The surrounding switch.
     pub fabric: &'a mut dyn Fabric,
-    /// The observer.
     pub observer: &'a mut O,
 }
 
 /// A pass of a packet through a part of a program.
 pub struct Run<'r, 'a, O> {
-    /// The program.
     pub program: &'r Program,
-    /// The program's state.
     pub state: &'r mut State,
     /// The program's environment.
     pub outside: &'r mut Outside<'a, O>,
@@ -199,7 +195,7 @@ impl<O: Observer> Run<'_, '_, O> {
     fn wide_key(&self, of: &Key, packet: &Packet, slot: bits::Slot, key: &mut [u64]) {
         let value = Wide::read(&packet.values, bits::Slot { is_signed: false, ..slot });
         let word = of.word as usize;
-        key[word..word + of.words()].copy_from_slice(&value.0[..of.words()]);
+        key[word..word + of.words()].copy_from_slice(&value.as_bits().digits()[..of.words()]);
     }
 
     /// The result of a calculation for `packet`.
@@ -209,7 +205,6 @@ impl<O: Observer> Run<'_, '_, O> {
         hash::hash(of.algorithm, &self.state.buffer, &mut self.state.random)
     }
 
-    /// Verifies the program's checksums.
     pub fn verify_checksums(&mut self, packet: &mut Packet) {
         let program = self.program;
         for (number, checksum) in program.checksums.iter().enumerate() {
@@ -228,7 +223,6 @@ impl<O: Observer> Run<'_, '_, O> {
         }
     }
 
-    /// Updates the program's checksums.
     pub fn update_checksums(&mut self, packet: &mut Packet) {
         let program = self.program;
         for (number, checksum) in program.checksums.iter().enumerate() {

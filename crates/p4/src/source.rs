@@ -10,7 +10,6 @@ use crate::program::{Instruction, Program};
 /// A field of a header instance, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_core::state::Value)]
 pub struct FieldNumber {
-    /// The header instance.
     pub header: u32,
     /// The field within its type.
     pub field: u32,

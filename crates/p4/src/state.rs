@@ -17,7 +17,6 @@ const DIGESTS_MAX: usize = 1024;
 pub struct State {
     /// Tables, in the program's order.
     pub tables: Vec<TableState>,
-    /// Action profiles.
     pub profiles: Vec<ProfileState>,
     /// Register arrays.
     #[part]

@@ -12,7 +12,6 @@ pub const KEY_WORDS_MAX: usize = 64;
 pub struct TableState {
     /// Entries, with their counters and meters.
     pub entries: Vec<Row>,
-    /// The default action.
     pub default: Option<Call>,
     /// The default member or group of an indirect table.
     pub default_target: Option<crate::program::Target>,
@@ -30,7 +29,6 @@ pub struct TableState {
 /// An entry with its counter and meter.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Row {
-    /// The entry.
     pub entry: Entry,
     /// Its handle in the control plane.
     pub handle: u32,

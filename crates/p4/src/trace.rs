@@ -99,7 +99,7 @@ fn header_text(program: &Program, header: u32, packet: &Packet) -> String {
 
 /// Formats a value by its width: addresses in their notation, small numbers in decimal, others in hexadecimal.
 fn value(of: &Wide, width: u32) -> String {
-    let low = of.0[0];
+    let low = of.word(0);
     match width {
         0..=9 => low.to_string(),
         32 if low >= 1 << 24 => {
@@ -113,7 +113,7 @@ fn value(of: &Wide, width: u32) -> String {
         10..=64 => format!("0x{low:x}"),
         _ => {
             let words = width.div_ceil(64) as usize;
-            let text: String = of.0[..words].iter().rev().map(|word| format!("{word:016x}")).collect();
+            let text: String = (0..words).rev().map(|word| format!("{:016x}", of.word(word))).collect();
             let text = text.trim_start_matches('0');
             format!("0x{}", if text.is_empty() { "0" } else { text })
         }

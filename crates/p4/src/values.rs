@@ -3,13 +3,13 @@
 use crate::bits;
 use crate::entries::Match;
 use crate::error::{Error, Result, refuse};
-use crate::number::{Number, Wide};
+use crate::number::{Number, Wide, wide};
 use crate::program::{Key, MatchKind, ValueSet};
 
 /// Parses a number for a field of `width` bits: decimal, 0x, 0b, 0o, or an IPv4, MAC or IPv6 address if the width fits.
 pub fn number(text: &str, width: u32) -> Result<Wide> {
     if let Some(bytes) = address(text, width) {
-        return Ok(Wide::from_bytes(&bytes));
+        return Ok(wide(&bytes));
     }
     let (digits, radix) = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => (&text[2..], 16),
@@ -18,11 +18,11 @@ pub fn number(text: &str, width: u32) -> Result<Wide> {
         _ => (text, 10),
     };
     let mut value = Wide::ZERO;
-    let base = Wide::small(u64::from(radix));
+    let base = Wide::from(radix);
     for digit in digits.chars() {
         let Some(digit) = digit.to_digit(radix) else { refuse!("\"{text}\" is no number") };
-        value = value.mul(&base).add(&Wide::small(digit.into()));
-        if value.bit_length() > 2048 {
+        value = value * base + Wide::from(digit);
+        if value.bits() > 2048 {
             refuse!("\"{text}\" has more than 2048 bits");
         }
     }
@@ -62,7 +62,7 @@ pub fn matched(text: &str, key: &Key) -> Result<Match> {
         MatchKind::Range => match text.split_once("->") {
             Some((start, end)) => {
                 let (start, end) = (number(start, width)?, number(end, width)?);
-                if start.order(&end) == std::cmp::Ordering::Greater {
+                if start > end {
                     refuse!("{}: the range \"{text}\" ends before it begins", key.name);
                 }
                 Match::Range(start, end)
@@ -80,10 +80,10 @@ fn prefix_length(text: &str) -> Result<u32> {
 /// Parses a number of at most 64 bits, decimal or hexadecimal with 0x.
 pub fn small(text: &str) -> Result<u64> {
     let value = number(text, 64)?;
-    if value.bit_length() > 64 {
+    if value.bits() > 64 {
         refuse!("\"{text}\" has more than 64 bits");
     }
-    Ok(value.0[0])
+    Ok(value.word(0))
 }
 
 /// Converts a member of a value set to the form of parser keys: each part padded to whole bytes.

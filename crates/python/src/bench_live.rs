@@ -31,25 +31,23 @@ struct Ends {
 impl TrafficEnds {
     /// Opens an interface in each of two network namespaces, as (namespace, interface).
     #[new]
-    #[pyo3(signature = (source, sink, *, ring_frames=65_536))]
-    fn new(source: (String, String), sink: (String, String), ring_frames: usize) -> PyResult<Self> {
-        let options = Options { ring_frames, ..Options::default() };
+    fn new(source: (String, String), sink: (String, String)) -> PyResult<Self> {
+        let options = Options { ring_frames: 65_536, ..Options::default() };
         let open = |(namespace, name): (String, String)| open_in(&namespace, &name, options);
         let ends = Ends { source: open(source)?, sink: open(sink)?, streams: 0 };
         Ok(Self(Mutex::new(ends)))
     }
 
     /// Sends frames of `frame_bytes` (check sequence included) for `duration_s`, at full speed without `rate_pps`;
-    /// returns the arrivals as JSON text. The processors are those of generator and sink.
-    #[pyo3(signature = (*, frame_bytes=64, rate_pps=None, duration_s=1.0, generator_cpu=None, sink_cpu=None))]
+    /// returns the arrivals as JSON text. Generator and sink run on processor `cpu`.
+    #[pyo3(signature = (frame_bytes, rate_pps, duration_s, cpu))]
     fn stream(
         &self,
         py: Python<'_>,
         frame_bytes: usize,
         rate_pps: Option<f64>,
         duration_s: f64,
-        generator_cpu: Option<usize>,
-        sink_cpu: Option<usize>,
+        cpu: Option<usize>,
     ) -> PyResult<String> {
         const CHECK_SEQUENCE_BYTES: usize = 4;
         if rate_pps.is_some_and(|rate| rate.is_nan() || rate <= 0.0) {
@@ -58,7 +56,7 @@ impl TrafficEnds {
         let duration = Duration::try_from_secs_f64(duration_s);
         let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let frame_bytes = frame_bytes.saturating_sub(CHECK_SEQUENCE_BYTES);
-        let processors = Processors { generator: generator_cpu, sink: sink_cpu };
+        let processors = Processors { generator: cpu, sink: cpu };
         let measured = py.detach(|| {
             let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             ends.streams += 1;
@@ -75,46 +73,36 @@ impl TrafficEnds {
 pub struct PlainForwarder {
     ports: Mutex<Option<(Port, Port)>>,
     ended: AtomicBool,
-    modes: (String, String),
+    /// The actual mode of exchanging frames with the kernel.
+    #[pyo3(get)]
+    mode: String,
 }
 
 #[pymethods]
 impl PlainForwarder {
     /// Opens both interfaces in one network namespace.
     #[new]
-    #[pyo3(signature = (namespace, left, right, *, mode="packet"))]
     fn new(namespace: &str, left: &str, right: &str, mode: &str) -> PyResult<Self> {
         let preference = mode.parse().map_err(PyValueError::new_err::<String>)?;
         let options = Options { preference, ..Options::default() };
         let (left, right) = (open_in(namespace, left, options)?, open_in(namespace, right, options)?);
-        let modes = (left.mode().to_owned(), right.mode().to_owned());
-        Ok(Self { ports: Mutex::new(Some((left, right))), ended: AtomicBool::new(false), modes })
+        let mode = left.mode().to_owned();
+        Ok(Self { ports: Mutex::new(Some((left, right))), ended: AtomicBool::new(false), mode })
     }
 
-    /// The actual mode of exchanging frames with the kernel at each interface.
-    #[getter]
-    fn modes(&self) -> (String, String) {
-        self.modes.clone()
-    }
-
-    /// Forwards until `stop`, on processor `cpu`; returns the counters of both interfaces, as JSON text. Can be called
-    /// once.
-    #[pyo3(signature = (*, cpu=None))]
-    fn run(&self, py: Python<'_>, cpu: Option<usize>) -> PyResult<String> {
+    /// Forwards until `stop`, on processor `cpu`. Can be called once.
+    #[pyo3(signature = (cpu))]
+    fn run(&self, py: Python<'_>, cpu: Option<usize>) -> PyResult<()> {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (mut left, mut right) = ports.ok_or_else(|| PyRuntimeError::new_err("a PlainForwarder runs once"))?;
-        let counters = py.detach(|| {
+        py.detach(|| {
             // In a separate thread, so that the caller's thread is not pinned.
             std::thread::scope(|scope| {
-                let thread = scope.spawn(|| -> std::io::Result<_> {
-                    pin(cpu)?;
-                    forward(&mut *left, &mut *right, &self.ended)?;
-                    Ok([left.counters()?, right.counters()?])
-                });
+                let thread = scope.spawn(|| pin(cpu).and_then(|()| forward(&mut *left, &mut *right, &self.ended)));
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })?;
-        Ok(json!(counters).to_string())
+        Ok(())
     }
 
     /// Asks the forwarder to end.
@@ -151,14 +139,11 @@ fn described(measured: &Measured) -> Value {
         .collect();
     json!({
         "frames_sent": generated.frames_sent,
-        "ring_full": generated.ring_full,
         "sent_elapsed_ns": generated.elapsed_ns,
         "frames_arrived": arrivals.frames,
         "frames_lost": measured.frames_lost(),
         "duplicates": arrivals.duplicates,
         "reordered": arrivals.reordered,
-        "foreign": arrivals.foreign,
-        "sink_overrun": arrivals.overrun,
         "arrived_elapsed_ns": arrivals.elapsed_ns,
         "delay_ns": delays,
     })

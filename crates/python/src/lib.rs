@@ -87,8 +87,8 @@ fn scenario_example(name: &str) -> Option<&'static str> {
 #[pyo3(signature = (text, file_name, keeps_rows=true, threads=1))]
 fn scenario_check(py: Python<'_>, text: &str, file_name: &str, keeps_rows: bool, threads: usize) -> PyResult<String> {
     let execution = simulator::Execution { keeps_rows, threads };
-    let prepared = py.detach(|| caught(|| simulator::Prepared::new(text, file_name, None, execution)))?;
-    Ok(prepared.effective())
+    let scenario = py.detach(|| caught(|| simulator::prepare(text, file_name, None, execution)))?;
+    Ok(scenario.effective_toml())
 }
 
 /// Returns the resources of a real switch that a scenario's mechanisms need, as a JSON list with an entry for each kind

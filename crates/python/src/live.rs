@@ -166,10 +166,19 @@ impl Live {
         self.ask(py, |reply| Request::Command(command, reply))?.map_err(PyValueError::new_err)
     }
 
-    /// Changes of interfaces since the last call: node, interface, whether it is back, and the reason if not.
-    fn notices(&self) -> Vec<(String, String, bool, String)> {
+    /// Sets the frames that the port of a node takes: "all", "link" (frames in the format of links), "nothing".
+    fn take(&self, py: Python<'_>, node: String, frames: &str) -> PyResult<()> {
+        let intake = frames.parse().map_err(PyValueError::new_err::<String>)?;
+        if let Stage::Ready(driver) = &mut *self.stage() {
+            return driver.set_intake(&node, intake).map_err(PyValueError::new_err);
+        }
+        self.ask(py, |reply| Request::Intake(node, intake, reply))?.map_err(PyValueError::new_err)
+    }
+
+    /// Changes of interfaces since the last call: node, interface, change ("gone", "back", "lost" or "merged"), detail.
+    fn notices(&self) -> Vec<(String, String, &'static str, String)> {
         let notices = self.control.take_notices().into_iter();
-        notices.map(|notice| (notice.node, notice.interface, notice.is_back, notice.detail)).collect()
+        notices.map(|notice| (notice.node, notice.interface, notice.change.name(), notice.detail)).collect()
     }
 
     /// The state of the recording, as JSON text; None without one.

@@ -44,6 +44,17 @@ impl NetworkInterface {
         })
     }
 
+    /// Number of the interface in its namespace.
+    #[getter]
+    fn index(&self) -> i32 {
+        self.0.index()
+    }
+
+    /// The active offloads that change frames, in the spelling of `ethtool -k`.
+    fn offloads_on(&self) -> PyResult<Vec<String>> {
+        self.0.offloads_on().map_err(told)
+    }
+
     /// Switches off the offloads that change frames; returns those that were switched off, and those that stay on.
     fn switch_off_offloads(&self) -> PyResult<(Vec<String>, Vec<String>)> {
         let done = self.0.switch_off_offloads().map_err(told)?;

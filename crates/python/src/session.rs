@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::mechanism::fault::caught;
-use crate::simulator::{Driven, Execution, Prepared};
+use crate::simulator::{self, Clocks, Execution, Failure};
 use crate::tables;
 
 /// A run that stops at given times, shows counters, and accepts commands.
@@ -21,7 +21,11 @@ use crate::tables;
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Session {
     /// None after it has finished or failed.
-    driven: Mutex<Option<Driven>>,
+    running: Mutex<Option<hitless_simulation::Session>>,
+    clocks: Clocks,
+    /// The scenario as TOML with all defaults written out.
+    #[pyo3(get)]
+    effective: String,
 }
 
 #[pymethods]
@@ -30,8 +34,13 @@ impl Session {
     #[new]
     #[pyo3(signature = (text, file_name, seed=None))]
     fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
-        let driven = py.detach(|| caught(|| Driven::new(&Prepared::new(text, file_name, seed, Execution::ALONE)?)))?;
-        Ok(Self { driven: Mutex::new(Some(driven)) })
+        let start = || {
+            let scenario = simulator::prepare(text, file_name, seed, Execution::ALONE)?;
+            let (effective, clocks) = (scenario.effective_toml(), Clocks::start(1));
+            let running = hitless_simulation::Session::new(scenario).map_err(Failure::Simulation)?;
+            Ok(Self { running: Mutex::new(Some(running)), clocks, effective })
+        };
+        Ok(py.detach(|| caught(start))?)
     }
 
     /// The simulated time reached so far.
@@ -99,8 +108,9 @@ impl Session {
 
     /// Runs to the end of the scenario; returns its summary as JSON text, and its tables. Can be called once.
     fn finish(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>)> {
-        let driven = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
-        let outcome = py.detach(|| caught(|| driven.finish()))?;
+        let running = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
+        let finish = || simulator::finished(running.finish(&Progress::default()), &self.clocks, None);
+        let outcome = py.detach(|| caught(finish))?;
         Ok((outcome.summary_json, tables::to_python(py, outcome.tables)?))
     }
 }
@@ -114,15 +124,15 @@ impl Session {
     ) -> PyResult<T> {
         py.detach(|| {
             let mut slot = self.lock();
-            let mut driven = slot.take().ok_or_else(is_over)?;
-            let result = caught(|| Ok(call(&mut driven.session)))?;
-            *slot = Some(driven);
+            let mut running = slot.take().ok_or_else(is_over)?;
+            let result = caught(|| Ok(call(&mut running)))?;
+            *slot = Some(running);
             result.map_err(PyValueError::new_err)
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Driven>> {
-        self.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<hitless_simulation::Session>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

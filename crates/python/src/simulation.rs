@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hitless_scenario::Scenario;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -9,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::checkpoints::Checkpoints;
 use crate::mechanism::fault::caught;
 use crate::rows::PythonRows;
-use crate::simulator::{Control, Execution, Outcome, Prepared, RowSink, Stopped};
+use crate::simulator::{self, Control, Execution, Outcome, RowSink, Stopped};
 use crate::tables;
 
 /// One simulation: made from a scenario's text, run once, read afterwards.
@@ -17,7 +18,7 @@ use crate::tables;
 /// Frozen: other threads use `progress` and `cancel` during `run`, so no method takes `&mut self`.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Simulation {
-    prepared: Prepared,
+    scenario: Scenario,
     control: Arc<Control>,
     stage: Mutex<Stage>,
 }
@@ -47,8 +48,8 @@ impl Simulation {
         threads: usize,
     ) -> PyResult<Self> {
         let execution = Execution { keeps_rows, threads };
-        let prepared = py.detach(|| caught(|| Prepared::new(text, file_name, seed, execution)))?;
-        Ok(Self { prepared, control: Arc::default(), stage: Mutex::new(Stage::Ready) })
+        let scenario = py.detach(|| caught(|| simulator::prepare(text, file_name, seed, execution)))?;
+        Ok(Self { scenario, control: Arc::default(), stage: Mutex::new(Stage::Ready) })
     }
 
     /// Runs to the end on up to `threads` threads, while other Python threads run. Can be called once.
@@ -69,7 +70,7 @@ impl Simulation {
         let (rows, raised) = rows.map(|take| PythonRows::new(take, self.control.clone())).unzip();
         let rows = rows.map(|rows| Box::new(rows) as Box<dyn RowSink>);
         let checkpoints = checkpoints.as_ref().map(Py::get);
-        let result = py.detach(|| caught(|| self.prepared.run(threads, &self.control, rows, checkpoints)));
+        let result = py.detach(|| caught(|| simulator::run(&self.scenario, threads, &self.control, rows, checkpoints)));
         let raised = raised.and_then(|raised| raised.take());
         let outcome = raised.map_or_else(|| result.map_err(PyErr::from), Err);
         let Outcome { summary_json, tables } = outcome.inspect_err(|_| *self.stage() = Stage::Failed)?;
@@ -80,7 +81,7 @@ impl Simulation {
 
     /// The reason why its run cannot write checkpoints; None if it can.
     fn checkpoint_refusal(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        Ok(py.detach(|| caught(|| self.prepared.checkpoint_refusal()))?)
+        Ok(py.detach(|| caught(|| simulator::checkpoint_refusal(&self.scenario)))?)
     }
 
     /// The share of the simulated time that has passed, 0 to 1.
@@ -120,7 +121,7 @@ impl Simulation {
     /// The scenario as TOML with all defaults written out.
     #[getter]
     fn effective(&self) -> String {
-        self.prepared.effective()
+        self.scenario.effective_toml()
     }
 }
 

@@ -10,9 +10,9 @@ use hitless_scenario::memory::{Limit, of_run};
 use hitless_scenario::network::topology::{DirectedLink, Topology};
 use hitless_scenario::resources::{SwitchResources, survey};
 use hitless_scenario::{Purpose, Scenario};
+use hitless_simulation::Simulation;
 use hitless_simulation::bench::Work;
 use hitless_simulation::bench::switch::{Load, SwitchWork, packets_sent};
-use hitless_simulation::{Session, Simulation};
 use pyo3::PyErr;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -94,64 +94,63 @@ impl Control {
     }
 }
 
-/// A scenario that was read and is valid.
-pub struct Prepared {
-    scenario: Scenario,
+/// Reads and checks a scenario to run; `seed` overrides the scenario's seed. A run that keeps the rows of flows and
+/// messages takes more memory.
+pub fn prepare(text: &str, file_name: &str, seed: Option<u64>, execution: Execution) -> Result<Scenario, Failure> {
+    let scenario = check(text, file_name, Purpose::Simulation, execution)?;
+    let seed = seed.unwrap_or(scenario.seed);
+    Ok(Scenario { seed, ..scenario })
 }
 
-impl Prepared {
-    /// Reads and checks a scenario; `seed` overrides the scenario's seed. A run that keeps the rows of flows and
-    /// messages takes more memory.
-    pub fn new(text: &str, file_name: &str, seed: Option<u64>, execution: Execution) -> Result<Self, Failure> {
-        let scenario = check(text, file_name, Purpose::Simulation, execution)?;
-        let seed = seed.unwrap_or(scenario.seed);
-        Ok(Self { scenario: Scenario { seed, ..scenario } })
-    }
+/// Returns the reason why a run of `scenario` cannot write checkpoints; None if it can.
+pub fn checkpoint_refusal(scenario: &Scenario) -> Result<Option<String>, Failure> {
+    Simulation::new(scenario.clone()).map(checkpoints::refusal).map_err(Failure::Simulation)
+}
 
-    /// The scenario as TOML with all defaults written out.
-    pub fn effective(&self) -> String {
-        self.scenario.effective_toml()
+/// Runs to the end on up to `threads` threads; reports progress to `control`, which can also stop the run. Flows
+/// and messages go to `rows` and are then in no table. A run with `checkpoints` uses one thread and keeps its rows.
+pub fn run(
+    scenario: &Scenario,
+    threads: usize,
+    control: &Control,
+    rows: Option<Box<dyn RowSink>>,
+    checkpoints: Option<&Checkpoints>,
+) -> Result<Outcome, Failure> {
+    let clocks = Clocks::start(threads);
+    let mut simulation = Simulation::new(scenario.clone()).map_err(Failure::Simulation)?;
+    let keeps_rows = rows.is_none();
+    if let Some(rows) = rows {
+        simulation = simulation.with_rows_to(rows, RECORDS);
     }
+    let too_much = |passed: String| control.stop(Stopped::Memory(passed));
+    let run = || match checkpoints {
+        Some(checkpoints) => checkpoints.run(simulation, &control.progress),
+        None => Ok(simulation.run_on(threads, &control.progress)),
+    };
+    let outcome = memory::watched(keeps_rows, too_much, run).map_err(Failure::Checkpoint)?;
+    let was_cut = outcome.summary.ended_by == "cancelled";
+    let stopped = control.stopped().filter(|_| was_cut);
+    if was_cut && stopped.is_none() {
+        return Err(Failure::Cancelled);
+    }
+    finished(outcome, &clocks, stopped)
+}
 
-    /// Returns the reason why its run cannot write checkpoints; None if it can.
-    pub fn checkpoint_refusal(&self) -> Result<Option<String>, Failure> {
-        Simulation::new(self.scenario.clone()).map(checkpoints::refusal).map_err(Failure::Simulation)
+/// Checks the invariants of a run, and completes its summary with times and, if it was `stopped`, the reason.
+pub fn finished(
+    outcome: hitless_simulation::Outcome,
+    clocks: &Clocks,
+    stopped: Option<Stopped>,
+) -> Result<Outcome, Failure> {
+    refuse_violations(&outcome)?;
+    let mut summary = serde_json::to_value(&outcome.summary).map_err(|error| Failure::Simulation(error.to_string()))?;
+    summary["wall_s"] = clocks.wall_s().into();
+    summary["cpu_s"] = clocks.cpu_s().into();
+    if let Some((ended_by, incomplete)) = stopped.map(|why| why.words()) {
+        summary["ended_by"] = ended_by.into();
+        summary["incomplete"] = incomplete.into();
     }
-
-    /// Runs to the end on up to `threads` threads; reports progress to `control`, which can also stop the run. Flows
-    /// and messages go to `rows` and are then in no table. A run with `checkpoints` uses one thread and keeps its rows.
-    pub fn run(
-        &self,
-        threads: usize,
-        control: &Control,
-        rows: Option<Box<dyn RowSink>>,
-        checkpoints: Option<&Checkpoints>,
-    ) -> Result<Outcome, Failure> {
-        let clocks = Clocks::start(threads);
-        let mut simulation = Simulation::new(self.scenario.clone()).map_err(Failure::Simulation)?;
-        let keeps_rows = rows.is_none();
-        if let Some(rows) = rows {
-            simulation = simulation.with_rows_to(rows, RECORDS);
-        }
-        let too_much = |passed: String| control.stop(Stopped::Memory(passed));
-        let run = || match checkpoints {
-            Some(checkpoints) => checkpoints.run(simulation, &control.progress),
-            None => Ok(simulation.run_on(threads, &control.progress)),
-        };
-        let outcome = memory::watched(keeps_rows, too_much, run).map_err(Failure::Checkpoint)?;
-        let was_cut = outcome.summary.ended_by == "cancelled";
-        let stopped = control.stopped().filter(|_| was_cut);
-        if was_cut && stopped.is_none() {
-            return Err(Failure::Cancelled);
-        }
-        refuse_violations(&outcome)?;
-        let mut summary = with_times(&outcome.summary, &clocks)?;
-        if let Some((ended_by, incomplete)) = stopped.map(|why| why.words()) {
-            summary["ended_by"] = ended_by.into();
-            summary["incomplete"] = incomplete.into();
-        }
-        Ok(Outcome { summary_json: summary.to_string(), tables: outcome.tables })
-    }
+    Ok(Outcome { summary_json: summary.to_string(), tables: outcome.tables })
 }
 
 /// Reads and checks a scenario.
@@ -208,29 +207,6 @@ fn described(topology: &Topology) -> serde_json::Value {
     })
 }
 
-/// A run in steps, controlled by a control plane.
-pub struct Driven {
-    pub session: Session,
-    clocks: Clocks,
-}
-
-impl Driven {
-    /// Builds the scenario and starts it at time 0.
-    pub fn new(prepared: &Prepared) -> Result<Self, Failure> {
-        let clocks = Clocks::start(1);
-        let session = Session::new(prepared.scenario.clone()).map_err(Failure::Simulation)?;
-        Ok(Self { session, clocks })
-    }
-
-    /// Runs to the end of the scenario and returns its results.
-    pub fn finish(self) -> Result<Outcome, Failure> {
-        let outcome = self.session.finish(&Progress::default());
-        refuse_violations(&outcome)?;
-        let summary_json = with_times(&outcome.summary, &self.clocks)?.to_string();
-        Ok(Outcome { summary_json, tables: outcome.tables })
-    }
-}
-
 pub(crate) fn refuse_violations(outcome: &hitless_simulation::Outcome) -> Result<(), Failure> {
     if !outcome.violations.is_empty() {
         return Err(Failure::Simulation(format!("what must always hold did not: {}", outcome.violations.join("; "))));
@@ -240,13 +216,6 @@ pub(crate) fn refuse_violations(outcome: &hitless_simulation::Outcome) -> Result
         return Err(Failure::Scenario(limits.join("\n\n")));
     }
     Ok(())
-}
-
-fn with_times(summary: &hitless_simulation::Summary, clocks: &Clocks) -> Result<serde_json::Value, Failure> {
-    let mut value = serde_json::to_value(summary).map_err(|error| Failure::Simulation(error.to_string()))?;
-    value["wall_s"] = clocks.wall_s().into();
-    value["cpu_s"] = clocks.cpu_s().into();
-    Ok(value)
 }
 
 /// Runs a benchmark workload on up to `threads` threads; returns its measurements as a JSON object.

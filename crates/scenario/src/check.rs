@@ -79,7 +79,8 @@ fn read(text: &str, registry: &Registry) -> Result<Scenario, String> {
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| error.message().to_string())?;
     defaults::fill(&mut table, registry);
     let mechanisms = registry.read(table.remove("mechanism"))?;
-    let scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| error.message().to_string())?;
+    let read = || table.try_into().map_err(|error: toml::de::Error| error.message().to_string());
+    let scenario: Scenario = registry.reading(read)?;
     Ok(Scenario { mechanisms, ..scenario })
 }
 

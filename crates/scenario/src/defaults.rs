@@ -19,7 +19,7 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     }
     let transports = scenario.get_mut("transport").and_then(Value::as_array_mut);
     for transport in transports.into_iter().flatten().filter_map(Value::as_table_mut) {
-        fill_transport(transport);
+        fill_transport(transport, registry);
     }
     fill_mechanisms(scenario, registry);
 }
@@ -40,19 +40,15 @@ fn fill_dcqcn(dcqcn: &mut Value) {
     }
 }
 
-fn fill_transport(transport: &mut Table) {
+fn fill_transport(transport: &mut Table, registry: &Registry) {
     if let Some(dcqcn) = transport.get_mut("dcqcn") {
         fill_dcqcn(dcqcn);
     }
     let congestion = transport.get_mut("congestion").and_then(|congestion| expand(congestion, "kind"));
-    let needs = match congestion.and_then(|table| table.get("kind")?.as_str()) {
-        // Without ECN, DCTCP is NewReno; RFC 8257 assumes ECN.
-        Some("dctcp") => "ecn",
-        // BBR's window is twice the bandwidth-delay product, so only pacing limits its rate.
-        Some("bbr") => "pacing",
-        _ => return,
-    };
-    transport.entry(needs).or_insert(Value::Boolean(true));
+    let name = congestion.and_then(|table| table.get("kind")?.as_str()).unwrap_or_default().to_owned();
+    for field in registry.fields_needed(&name) {
+        transport.entry(field).or_insert(Value::Boolean(true));
+    }
 }
 
 fn fill_mechanisms(scenario: &mut Table, registry: &Registry) {

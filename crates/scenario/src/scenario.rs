@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use hitless_core::settings::quantity::{Optional, Text};
 use hitless_core::wire::Time;
 use hitless_hosts::TransportConfig;
+use hitless_hosts::transport::tcp::congestion::CongestionFacts;
+use hitless_hosts::transport::tcp::{Congestion, TcpSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clocks::Clocks;
 use crate::flows::{FlowGroup, FlowPattern};
 use crate::host::HostSettings;
-use crate::host::TransportSettings;
+use crate::host::{Protocol, TransportSettings};
 use crate::kind::Entry;
 use crate::measure::MeasureSettings;
 use crate::network::link::LinkFailure;
@@ -111,6 +113,14 @@ impl Scenario {
         self.topology.build().map_err(|errors| errors.join("; "))
     }
 
+    /// Returns the constants of congestion controls from outside the tree.
+    pub fn own_congestion(&self) -> impl Iterator<Item = &'static CongestionFacts> + '_ {
+        self.transports.iter().filter_map(|transport| match &transport.protocol {
+            Protocol::Tcp(TcpSettings { congestion: Congestion::Own(own), .. }) => Some(own.facts()),
+            _ => None,
+        })
+    }
+
     /// Finds the index of the transport called `name`.
     pub fn transport_index(&self, name: &str) -> Option<usize> {
         self.transports.iter().position(|transport| transport.name == name)
@@ -171,6 +181,9 @@ impl Scenario {
         }
         if self.mechanisms.iter().any(|entry| entry.facts.shares_state) {
             return Some("a mechanism shares more between switches than packets tell");
+        }
+        if self.own_congestion().any(|facts| facts.shares_state) {
+            return Some("a congestion control can share more between hosts than packets tell");
         }
         self.flows.iter().find_map(|group| match &group.pattern {
             FlowPattern::Sequence(_) => Some("flows of a sequence start when others end elsewhere"),

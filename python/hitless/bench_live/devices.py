@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from hitless import _native
@@ -67,25 +67,22 @@ class Device:
     scenario: str = ""
     """Scenario of the switch."""
 
-    @property
-    def has_middle(self) -> bool:
-        """Is there a namespace between the ends?"""
-        return self.kind != "wire"
-
     def running(self, network: Network, cpu: int | None) -> AbstractContextManager[str]:
         """Let it forward while the block runs; yield a description of how frames cross."""
-        return _RUNNERS[self.kind](self, network, cpu)
+        match self.kind:
+            case "wire":
+                return nullcontext("a veth")
+            case "bridge":
+                return _bridge(network)
+            case "ports":
+                return _ports(self, network, cpu)
+        return _switch(self, network, cpu)
 
 
 def devices() -> list[Device]:
     """Return all devices, in the order of the table."""
-    one, two = ('"sw1"',), ('"sw1"', '"sw2"')
-    scenarios = {
-        "switch": _SCENARIO.format(switches=", ".join(one)),
-        "two switches": _SCENARIO.format(switches=", ".join(two)),
-        "LinkGuardian": _SCENARIO.format(switches=", ".join(two)) + _LINKGUARDIAN,
-        "SQR": _SCENARIO.format(switches=", ".join(two)) + _SQR,
-    }
+    one, two = (_SCENARIO.format(switches=names) for names in ('"sw1"', '"sw1", "sw2"'))
+    scenarios = {"switch": one, "two switches": two, "LinkGuardian": two + _LINKGUARDIAN, "SQR": two + _SQR}
     found = [Device("wire", "wire"), Device("kernel bridge", "bridge")]
     found += [Device(f"ports only, {mode}", "ports", mode) for mode in MODES]
     for mode in MODES:
@@ -94,12 +91,7 @@ def devices() -> list[Device]:
 
 
 @contextmanager
-def _wire(_device: Device, _network: Network, _cpu: int | None) -> Iterator[str]:
-    yield "a veth"
-
-
-@contextmanager
-def _bridge(_device: Device, network: Network, _cpu: int | None) -> Iterator[str]:
+def _bridge(network: Network) -> Iterator[str]:
     lines = ["link add name bridge type bridge", "link set bridge up"]
     lines += [f"link set {port} master bridge" for port in PORTS]
     kernel.ip_batch(lines, namespace=network.device)
@@ -108,9 +100,9 @@ def _bridge(_device: Device, network: Network, _cpu: int | None) -> Iterator[str
 
 @contextmanager
 def _ports(device: Device, network: Network, cpu: int | None) -> Iterator[str]:
-    forwarder = _native.PlainForwarder(network.device, *PORTS, mode=device.mode)
-    with _thread(lambda: forwarder.run(cpu=cpu), forwarder.stop):
-        yield forwarder.modes[0]
+    forwarder = _native.PlainForwarder(network.device, *PORTS, device.mode)
+    with _thread(lambda: forwarder.run(cpu), forwarder.stop):
+        yield forwarder.mode
 
 
 @contextmanager
@@ -156,11 +148,3 @@ def _thread(work: Callable[[], object], stop: Callable[[], None]) -> Iterator[No
         thread.join()
     if failures:
         raise HitlessError(f"the device failed: {failures[0]}")
-
-
-_RUNNERS: dict[str, Callable[[Device, Network, int | None], AbstractContextManager[str]]] = {
-    "wire": _wire,
-    "bridge": _bridge,
-    "ports": _ports,
-    "switch": _switch,
-}

@@ -41,14 +41,7 @@ def measure(network: Network, processors: Processors, *, trial_s: float, tcp_s: 
 
 def _stream_between(ends: "_native.TrafficEnds", processors: Processors) -> Stream:
     def stream(rate_pps: float | None, duration_s: float) -> dict[str, Any]:
-        text = ends.stream(
-            frame_bytes=FRAME_BYTES,
-            rate_pps=rate_pps,
-            duration_s=duration_s,
-            generator_cpu=processors.ends,
-            sink_cpu=processors.ends,
-        )
-        arrived: dict[str, Any] = json.loads(text)
+        arrived: dict[str, Any] = json.loads(ends.stream(FRAME_BYTES, rate_pps, duration_s, processors.ends))
         return arrived
 
     return stream
@@ -83,23 +76,14 @@ def lossless_rate(stream: Stream, trial_s: float, upper_pps: float) -> float:
     low, high, found = 0.0, upper_pps * 1.1, 0.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        reached = next((rate for rate in _tries(stream, middle, trial_s) if rate is not None), None)
-        if reached is None:
-            high = middle
+        for _ in range(_TRIES):
+            arrived = stream(middle, trial_s)
+            if arrived["frames_lost"] == 0:
+                low, found = middle, max(found, per_second(arrived["frames_sent"], arrived["sent_elapsed_ns"]))
+                break
         else:
-            low, found = middle, max(found, reached)
+            high = middle
     return found
-
-
-def _tries(stream: Stream, rate_pps: float, trial_s: float) -> list[float | None]:
-    tries: list[float | None] = []
-    for _ in range(_TRIES):
-        arrived = stream(rate_pps, trial_s)
-        whole = arrived["frames_lost"] == 0
-        tries.append(per_second(arrived["frames_sent"], arrived["sent_elapsed_ns"]) if whole else None)
-        if whole:
-            break
-    return tries
 
 
 def per_second(count: int, elapsed_ns: int) -> float:
@@ -115,13 +99,8 @@ def tcp(network: Network, duration_s: float) -> dict[str, Any]:
         try:
             _wait_for_server(network)
             send = ["iperf3", "--client", HOST_IP["far"], "--port", str(PORT), "--time", str(max(1, round(duration_s)))]
-            done = subprocess.run(
-                [*inside, network.near, *send, "--json"],
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=duration_s + 30,
-            )
+            command = [*inside, network.near, *send, "--json"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=duration_s + 30)
         finally:
             server.kill()
     return read_iperf3(done.stdout)

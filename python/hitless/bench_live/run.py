@@ -30,11 +30,8 @@ def chosen(only: Sequence[str]) -> list[Device]:
         if not any(text.lower() in device.name.lower() for device in everything):
             names = "; ".join(device.name for device in everything)
             raise BadInput(f"no device matches {text!r}", rule=f"part of one of: {names}")
-    return [
-        device
-        for device in everything
-        if not only or device.kind == "wire" or any(text.lower() in device.name.lower() for text in only)
-    ]
+    named = [device for device in everything if any(text.lower() in device.name.lower() for text in only)]
+    return [device for device in everything if not only or device.kind == "wire" or device in named]
 
 
 def processors() -> Processors:
@@ -58,7 +55,7 @@ def bench_live(
 
 def _measure(device: Device, where: Processors, trial_s: float, tcp_s: float) -> dict[str, Any]:
     try:
-        with network(with_device=device.has_middle) as made, device.running(made, where.device) as mode:
+        with network(with_device=device.kind != "wire") as made, device.running(made, where.device) as mode:
             return {"mode": mode} | measure(made, where, trial_s=trial_s, tcp_s=tcp_s)
     except (HitlessError, OSError, _native.ScenarioError, subprocess.TimeoutExpired) as refused:
         return {"failed": str(refused)}

@@ -26,7 +26,7 @@ _UNITS = {"mean_penalty": "sum of loss rates", "mean_effective_penalty": "sum of
 
 
 def report(facts: Mapping[str, Any], states: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
-    """Return the page of one year: its numbers, and their development from day to day."""
+    """Return the page about a year: its numbers, and their development from day to day."""
     result: Result[Measurement] = Result(f"fleet/{facts['policy']}", PENALTY, int(facts["seed"]), complete=True)
     result.rows = list(_rows(facts))
     result.plots = list(_plots(str(facts["policy"]), states))

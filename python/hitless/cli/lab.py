@@ -144,7 +144,7 @@ def _self_test_lines(status: Mapping[str, Any]) -> Iterator[str]:
 
 def _next_steps(plan: LabPlan) -> str:
     first, second = plan.hosts[:2]
-    which = "" if len(registry.names()) == 1 else f"--name {plan.name} "
+    which = "" if registry.own_names() == [plan.name] else f"--name {plan.name} "
     return (
         f"next: hitless lab exec {which}{first.name} -- ping -c 3 {second.name}\n"
         f"      hitless lab status {which}--watch\n"
@@ -174,9 +174,11 @@ def down(name: str | None, *, every: bool, json: bool) -> int:
     if name is not None and re.fullmatch(NAME_PATTERN, name) and client.has_leftovers(name):
         _clear_leftovers(name)
         return 0
-    chosen = registry.names() if every else [registry.choose(name)]
+    chosen = registry.own_names() if every else [registry.choose(name)]
+    if every and (others := [other for other in registry.names() if other not in chosen]):
+        print_note(f"labs of other users stay: {', '.join(others)}; --name ends one")
     if not chosen:
-        print_note("no lab is up")
+        print_note("no lab is up" if not registry.names() else f"no lab of {registry.current_user()} is up")
     return max([_try_end(each, json=json) for each in chosen], default=0)
 
 
@@ -244,10 +246,12 @@ def show_list(*, json: bool) -> None:
         print_note("no lab is up")
         return
     table = Table(box=None, pad_edge=False)
-    for column in ("lab", "state", "since", "hosts", "scenario"):
+    for column in ("lab", "state", "since", "owner", "hosts", "scenario"):
         table.add_column(column, overflow="fold", no_wrap=column != "scenario")
     for each in labs:
         record = each.record
         state = "up" if each.is_up else "its process is gone"
-        table.add_row(record.plan.name, state, record.started_at, str(len(record.plan.hosts)), record.scenario)
+        table.add_row(
+            record.plan.name, state, record.started_at, record.owner, str(len(record.plan.hosts)), record.scenario
+        )
     stdout.print(table)

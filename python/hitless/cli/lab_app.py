@@ -13,7 +13,7 @@ lab_app = typer.Typer(
     help="Run real programs over a scenario: its hosts as network namespaces (docs/how-to/labs.md).",
 )
 
-Name = Annotated[str | None, typer.Option("--name", "-n", help="Name of the lab; optional if only one is up.")]
+Name = Annotated[str | None, typer.Option("--name", "-n", help="Name of the lab; by default, your only one.")]
 Link = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in this direction, "sw1<->sw2" in both.')]
 
 
@@ -194,7 +194,7 @@ def unprotect(link: Link, name: Name = None) -> None:
 @lab_app.command()
 def down(
     name: Name = None,
-    every: Annotated[bool, typer.Option("--all", help="Every lab.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All labs that you started.")] = False,
     json: Json = False,
 ) -> None:
     """Stop a lab: its programs, its process, its namespaces and links. Also clean up after a killed lab."""

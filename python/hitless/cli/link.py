@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from hitless.quantities import bps_of, seconds_of
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import log_to_stderr, signals
-from hitless.switch import changes
+from hitless.switch import changes, kernel_path
+from hitless.switch.fail_open import FailOpen
 from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, require_room, scenario
 from hitless.switch.link_file import EXAMPLE, Config, Link, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector
+from hitless.switch.restorer import restoring
 from hitless.switch.service import LiveService
 from hitless.terminal.console import print_note, print_text
 
@@ -63,6 +65,16 @@ def _require_two(plan: LinkPlan) -> None:
 def example() -> None:
     """Print an example configuration."""
     print_text(EXAMPLE)
+
+
+def disconnect(file: Path | None, outside: str | None) -> None:
+    """Remove the path that the kernel keeps after the end of a link."""
+    if file is not None:
+        require_alone(outside=outside)
+        outside = read_link_file(file).link.outside
+    if outside is None:
+        raise BadInput("--disconnect: no link given", hint="give FILE or --outside IF")
+    print_note(f"{outside}: path removed" if kernel_path.remove(outside) else f"{outside}: there is no path")
 
 
 def require_alone(**options: str | None) -> None:
@@ -131,6 +143,7 @@ class _End(LiveService):
         self._plan = _plan(config.link, file)
         _require_two(self._plan)
         self._scenario = scenario(self._plan)
+        self._fail_open: FailOpen | None = None
 
     @property
     def is_strict(self) -> bool:
@@ -152,12 +165,17 @@ class _End(LiveService):
         options = LiveOptions(
             busy_poll=link.busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES
         )
-        with _room_on_the_link(link), ports.without_offloads([plan.inside, plan.outside], log.warning):
+        with _borrowed_interfaces(link):
             live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options)
+            self._fail_open = FailOpen(live, plan.inside, plan.outside, self.stop, has_path=link.fail_open)
             drop_all_but(OF_FORWARDING)
             with serving(LiveCollector(live.status), self._config.metrics, "hitless link"):
                 self._forward(live, live.status)
             return live.result()
+
+    def _beside(self, _live: LiveRun) -> AbstractContextManager[None]:
+        assert self._fail_open is not None, "made before the run"
+        return self._fail_open.active()
 
     def _say(self, live: LiveRun) -> None:
         plan = self._plan
@@ -188,6 +206,8 @@ class _End(LiveService):
 
     def _came_back(self, interface: str) -> None:
         ports.switch_off_again(interface)
+        assert self._fail_open is not None, "made before the run"
+        self._fail_open.renew()
         link = self._config.link
         if interface == link.outside and link.set_mtu:
             outside = ports.opened(interface)
@@ -197,25 +217,29 @@ class _End(LiveService):
 
 
 @contextmanager
-def _room_on_the_link(link: Link) -> Iterator[None]:
-    """Make sure that frames from inside fit the link; a raised MTU is restored at the end."""
-    outside = ports.opened(link.outside)
-    inside_bytes, before_bytes = ports.opened(link.inside).mtu_bytes, outside.mtu_bytes
-    sums = mtu_plan(inside_bytes, before_bytes, link.vlan_tags)
-    if sums.fits or not link.set_mtu:
+def _borrowed_interfaces(link: Link) -> Iterator[None]:
+    """Make room for frames from inside, and switch off offloads; restores both, also if this process is killed."""
+    names = (link.inside, link.outside)
+    inside, outside = (ports.opened(name) for name in names)
+    mtu_bytes, offloads = outside.mtu_bytes, {name: ports.opened(name).offloads_on() for name in names}
+    sums = mtu_plan(inside.mtu_bytes, mtu_bytes, link.vlan_tags)
+    is_raised = not sums.fits and link.set_mtu
+    if not is_raised:
         require_room(sums, link.outside, link.inside, link.vlan_tags)
-        print_note(str(sums))
+
+    def restore() -> None:
+        for name, switched in offloads.items():
+            ports.switch_on(name, switched)
+        if is_raised:
+            ports.opened(link.outside).set_mtu_bytes(mtu_bytes)
+
+    with restoring(restore):
+        if is_raised:
+            _set_mtu(outside, sums)
+        print_note(f"{sums}: raised while this runs; the other end needs the same" if is_raised else str(sums))
+        for name in names:
+            ports.switch_off(name, log.warning)
         yield
-        return
-    _set_mtu(outside, sums)
-    print_note(f"{sums}: raised to {sums.needed_bytes} while this runs; the other end needs the same")
-    try:
-        yield
-    finally:
-        try:
-            outside.set_mtu_bytes(before_bytes)
-        except OSError as gone:
-            log.warning("the MTU of %s was not restored: %s", link.outside, gone)
 
 
 def _set_mtu(outside: NetworkInterface, sums: MtuPlan) -> None:

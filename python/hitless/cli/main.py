@@ -43,7 +43,7 @@ COMMANDS = {
         "Protect one end of a real link with LinkGuardian, and control a running one.",
     ),
     "scenario": Command(
-        "hitless.cli.scenario_app:scenario_app", "Check scenario files, show their fields, print examples."
+        "hitless.cli.scenario_app:scenario_app", "Check and draw scenario files, show their fields, print examples."
     ),
     "fleet": Command(
         "hitless.cli.fleet_app:fleet_app",

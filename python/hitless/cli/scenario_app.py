@@ -7,7 +7,9 @@ import typer
 
 from hitless.cli.options import Json, Mechanisms, Memory, ScenarioFile, limit_memory
 
-scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, show their fields, print examples.")
+scenario_app = typer.Typer(
+    no_args_is_help=True, help="Check and draw scenario files, show their fields, print examples."
+)
 
 
 @scenario_app.command()
@@ -23,6 +25,30 @@ def check(
     load(mechanism or [])
     limit_memory(memory)
     scenario.check(file)
+
+
+@scenario_app.command()
+def draw(
+    file: ScenarioFile,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="File for the drawing.", show_default="standard output")
+    ] = None,
+    mechanism: Mechanisms = None,
+) -> None:
+    """Draw the network as SVG: hosts, switches, links with rates, and the places of mechanisms and faults.
+
+    Examples:
+
+      hitless scenario draw mine.toml --out mine.svg
+      hitless scenario example all-together | hitless scenario draw - > network.svg
+
+    In a large network, equal hosts and switches are one box, and the drawing says so.
+    """
+    from hitless.cli import scenario_draw
+    from hitless.prototype.kinds import load
+
+    load(mechanism or [])
+    scenario_draw.draw(file, out)
 
 
 @scenario_app.command()

@@ -10,9 +10,10 @@ from hitless.cli.sweep_app import SweepOptions
 from hitless.errors import BadInput, HitlessError
 from hitless.numbers import format_number
 from hitless.runs.executors import executor_at
+from hitless.runs.result import failed
 from hitless.sweeps.frames import axes_of, intervals
 from hitless.sweeps.merging import merge
-from hitless.sweeps.plan import Shard, SweepPlan, failed
+from hitless.sweeps.plan import Shard, SweepPlan
 from hitless.sweeps.running import Options, Sweeping
 from hitless.sweeps.swept import Swept
 from hitless.terminal.console import print_error, print_json, print_note, stdout
@@ -56,7 +57,7 @@ def _run(file: Path, options: SweepOptions) -> int:
     for warning in dict.fromkeys(text for task in result.tasks if task.run for text in task.run.summary.warnings):
         print_note(f"warning: {warning}")
     if result.failures:
-        print_error(failed(result.failures, runs, swept.folder))
+        print_error(failed(result.failures, runs, str(swept.folder)))
     if sweeping.study.interrupted:
         print_note("interrupted: the same command continues from there")
     if shard.of > 1:

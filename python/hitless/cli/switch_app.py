@@ -69,6 +69,12 @@ class LinkOptions:
     set_mtu: Annotated[bool, typer.Option("--set-mtu", help="Raise the MTU of the outside interface as needed.")] = (
         False
     )
+    fail_open: Annotated[
+        bool, typer.Option(help="Let the kernel forward, unprotected, while this end or the other does not.")
+    ] = True
+    disconnect: Annotated[
+        bool, typer.Option("--disconnect", help="Remove the kernel's path, which stays after the end, and exit.")
+    ] = False
     vlan_tags: Annotated[int, typer.Option(min=0, max=2, help="Maximum VLAN tags on a frame.")] = 0
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a deadline was missed.")] = False
     busy_poll: Annotated[bool, typer.Option("--busy-poll", help="Never sleep: occupies a processor.")] = False
@@ -94,6 +100,9 @@ def link(options: LinkOptions) -> int:
 
     if options.example:
         command.example()
+        return 0
+    if options.disconnect:
+        command.disconnect(options.file, options.outside)
         return 0
     if options.file is not None:
         command.require_alone(inside=options.inside, outside=options.outside, rate=options.rate)

@@ -2,70 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from hitless.analysis import REPLICAS_MIN, Paired, paired_difference, paired_ratio
+from hitless.analysis import paired_difference, paired_ratio
+from hitless.comparison.compared import Compared
+from hitless.comparison.plots import ratios_plot
 from hitless.comparison.sides import Side
-from hitless.numbers import finite
 from hitless.outcome.metrics import TABLES, Metric, measured
 from hitless.runs.point import Point, Runs
+from hitless.runs.pool import Task
 from hitless.runs.result import Measurement, Result
 from hitless.simulation import PacketSimulation, Run
 
-Finding: TypeAlias = Literal["higher", "lower", "equal", "not significant", "same each seed", "too few seeds"]
-METHOD = (
-    "95 % intervals by Student's t over pairs of runs with one seed: of the logarithm of b / a for times and rates, "
-    "of b - a for counts"
-)
 _FLOW = ("source", "destination", "message_bytes")
 _ARRIVALS = ("group", "position", "started_ps", *_FLOW)
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A metric on both sides."""
-
-    metric: Metric
-    a: float
-    """Average over the seeds: geometric mean for ratios, mean for counts."""
-    b: float
-    paired: Paired
-    seeds: int
-    """Number of pairs with the metric on both sides."""
-
-    @property
-    def finding(self) -> Finding:
-        """The change from a to b in a word or two."""
-        if self.paired.estimate == self.paired.neutral and self.a == self.b:
-            return "equal"
-        if self.seeds < REPLICAS_MIN:
-            return "too few seeds"
-        if self.paired.interval is None:
-            return "same each seed"
-        if not self.paired.is_significant:
-            return "not significant"
-        return "higher" if self.paired.estimate > self.paired.neutral else "lower"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row for programs."""
-        interval = self.paired.interval
-        return {
-            "of": self.metric.of,
-            "metric": self.metric.name,
-            "unit": self.metric.unit,
-            "kind": self.metric.kind,
-            "a": finite(self.a),
-            "b": finite(self.b),
-            "estimate": finite(self.paired.estimate),
-            "ci_low": finite(interval.low if interval else None),
-            "ci_high": finite(interval.high if interval else None),
-            "finding": self.finding,
-            "seeds": self.seeds,
-            "seeds_needed": self.paired.seeds_needed if self.finding == "not significant" else None,
-        }
 
 
 @dataclass(slots=True)
@@ -84,25 +36,60 @@ class Outcome:
 
 
 @dataclass(slots=True)
+class _Pair:
+    """The findings of both sides with one seed, without the tables of the runs."""
+
+    seed: int
+    a: dict[Metric, float]
+    b: dict[Metric, float]
+    flows: int
+    """Number of flows on one side."""
+    starts: list[str]
+    """As in `Outcome.different_starts`."""
+    different: list[str]
+    """As in `Outcome.different_flows`."""
+
+
+@dataclass(slots=True)
 class PairedRuns:
     """Both sides with each seed, pair by pair, so that stopping early leaves complete pairs."""
 
     sides: tuple[Side, Side]
     count: int
     outcome: Outcome = field(default_factory=lambda: Outcome(()))
+    _waiting: dict[int, Task] = field(default_factory=dict)
+    """The first finished run of each pair, by replica."""
+    _pairs: dict[int, _Pair] = field(default_factory=dict)
 
     def points(self) -> Iterable[Point]:
         """Yield a run for each side and seed. The first seed is the user's, so that `hitless run` can repeat it."""
         for replica in range(self.count):
             for name, side in zip("ab", self.sides, strict=True):
-                yield Point(_key(name, replica), PacketSimulation(side.text, side.place), replica, TABLES)
+                yield Point(f"{name} {replica + 1}", PacketSimulation(side.text, side.place), replica, TABLES)
 
-    def work_out(self, runs: Runs, result: Result[Measurement]) -> None:
+    def take(self, task: Task) -> None:
+        """Take a run that ended; evaluate its pair if both runs are there, and free their tables."""
+        replica = task.point.replica
+        if task.run is None:
+            return
+        if replica not in self._waiting:
+            self._waiting[replica] = task
+            return
+        a, b = sorted((self._waiting.pop(replica), task), key=lambda task: task.point.key)
+        if a.run is not None and b.run is not None:
+            seed = int(a.run.summary["seed"])
+            self._pairs[replica] = _Pair(seed, measured(a.run), measured(b.run), *_arrivals(a.run, b.run))
+        a.release_tables()
+        b.release_tables()
+
+    def work_out(self, _: Runs, result: Result[Measurement]) -> None:
         """Compare both sides; the rows compare b with a, metric by metric, and the table has both."""
-        self.outcome = self._outcome(runs)
+        self.outcome = _outcome([self._pairs[replica] for replica in sorted(self._pairs)])
         result.rows = list(self._rows())
         rows = [one.as_json() for one in self.outcome.compared]
         result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+        plot = ratios_plot((self.sides[0].label, self.sides[1].label), self.outcome.compared, len(self.outcome.seeds))
+        result.plots = [] if plot is None else [plot]
 
     def _rows(self) -> Iterator[Measurement]:
         label = f"{self.sides[1].label} (b) vs. {self.sides[0].label} (a)"
@@ -112,26 +99,22 @@ class PairedRuns:
             metric = f"{one.metric.name}, {how}"
             yield Measurement(label, one.metric.of, metric, unit, one.paired.estimate, interval=interval)
 
-    def _outcome(self, runs: Runs) -> Outcome:
-        done = [n for n in range(self.count) if _key("a", n) in runs and _key("b", n) in runs]
-        pairs = [(runs[_key("a", n)], runs[_key("b", n)]) for n in done]
-        if not pairs:
-            return Outcome(())
-        seeds = [int(a.summary["seed"]) for a, _ in pairs]
-        return Outcome(seeds, list(_compared(pairs)), *_arrivals(pairs))
+
+def _outcome(pairs: Sequence[_Pair]) -> Outcome:
+    if not pairs:
+        return Outcome(())
+    different = list(dict.fromkeys(group for pair in pairs for group in pair.different))
+    starts = dict.fromkeys(group for pair in pairs for group in pair.starts if group not in different)
+    flows = sum(pair.flows for pair in pairs)
+    return Outcome([pair.seed for pair in pairs], list(_compared(pairs)), flows, list(starts), different)
 
 
-def _key(side: str, replica: int) -> str:
-    return f"{side} {replica + 1}"
-
-
-def _compared(pairs: Sequence[tuple[Run, Run]]) -> Iterator[Compared]:
+def _compared(pairs: Sequence[_Pair]) -> Iterator[Compared]:
     """Yield the metrics common to all runs; others would only cover the seeds with many messages."""
-    values = [(measured(a), measured(b)) for a, b in pairs]
-    for metric in _in_order(values[0][0]):
-        if not all(metric in side for pair in values for side in pair):
+    for metric in _in_order(pairs[0].a):
+        if not all(metric in pair.a and metric in pair.b for pair in pairs):
             continue
-        both = [(a[metric], b[metric]) for a, b in values]
+        both = [(pair.a[metric], pair.b[metric]) for pair in pairs]
         if metric.kind == "difference" or min(map(min, both)) > 0.0:
             yield _one(metric, both)
 
@@ -147,7 +130,7 @@ def _one(metric: Metric, both: Sequence[tuple[float, float]]) -> Compared:
     a, b = zip(*both, strict=True)
     paired = paired_ratio(a, b) if metric.kind == "ratio" else paired_difference(a, b)
     mean = _geometric_mean if metric.kind == "ratio" else _mean
-    return Compared(metric, mean(a), mean(b), paired, len(both))
+    return Compared(metric, mean(a), mean(b), paired, both)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -158,20 +141,18 @@ def _geometric_mean(values: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
-def _arrivals(pairs: Sequence[tuple[Run, Run]]) -> tuple[int, list[str], list[str]]:
+def _arrivals(a: Run, b: Run) -> tuple[int, list[str], list[str]]:
     """Return the number of flows of a side, and the groups with other starts and with other flows on both sides."""
-    flows, starts, different = 0, dict[str, None](), dict[str, None]()
-    for a, b in pairs:
-        if "flows" not in a.tables or "flows" not in b.tables:
-            continue
-        left, right = (_by_group(run) for run in (a, b))
-        flows += sum(map(len, left.values()))
-        for group in {**left, **right}:
-            if group not in left or group not in right or not _same_flows(left[group], right[group]):
-                different[group] = None
-            elif not left[group].equals(right[group]):
-                starts[group] = None
-    return flows, [group for group in starts if group not in different], list(different)
+    if "flows" not in a.tables or "flows" not in b.tables:
+        return 0, [], []
+    left, right = _by_group(a), _by_group(b)
+    starts, different = [], []
+    for group in {**left, **right}:
+        if group not in left or group not in right or not _same_flows(left[group], right[group]):
+            different.append(group)
+        elif not left[group].equals(right[group]):
+            starts.append(group)
+    return sum(map(len, left.values())), starts, different
 
 
 def _same_flows(left: pl.DataFrame, right: pl.DataFrame) -> bool:

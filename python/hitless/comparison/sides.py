@@ -5,7 +5,6 @@ only one choice makes sense: a mechanism for links goes onto the links that corr
 links that fail. If the scenario is ambiguous, an error names the field and how to set it.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -15,8 +14,8 @@ from typing import Any
 
 import tomli_w
 
-from hitless import _native, setting_paths
-from hitless.checking import check_scenario
+from hitless import setting_paths
+from hitless.checking import check_scenario, mechanism_schemas
 from hitless.errors import BadInput, RefusedScenario
 from hitless.outcome.losses import lossy_links, needs_order_checker
 from hitless.suggest import did_you_mean
@@ -45,15 +44,52 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Options of the command line besides files."""
+class Addition:
+    """A mechanism to add."""
 
-    with_: Sequence[str] = ()
-    """Mechanisms to add, each as ``KIND`` or ``KIND,FIELD=VALUE,...``."""
+    label: str
+    kind: str
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, given: str | Mapping[str, Any]) -> "Addition":
+        """Read ``KIND`` or ``KIND,FIELD=VALUE,...``, or an entry as in a scenario. Raises `BadInput`."""
+        if isinstance(given, str):
+            kind, *pairs = (part.strip() for part in _BETWEEN_FIELDS.split(given))
+            _require_kind(kind)
+            return cls(given, kind, dict(_pair(kind, pair) for pair in pairs))
+        kind = str(given.get("kind", ""))
+        _require_kind(kind)
+        fields = {name: value for name, value in given.items() if name != "kind"}
+        return cls(", ".join([kind, *(f"{name}={value}" for name, value in fields.items())]), kind, fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A field of the second side, and its new value."""
+
+    label: str
+    path: str
+    value: Any
+
+    @classmethod
+    def read(cls, text: str) -> "Setting":
+        """Read ``PATH=VALUE``. Raises `BadInput`."""
+        return cls(text, *setting_paths.read(text))
+
+    def put(self, scenario: dict[str, Any]) -> None:
+        """Apply it. Raises `BadInput`."""
+        setting_paths.assign(scenario, self.path, self.value, what=f"the setting {self.label!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Changes that make the second side."""
+
+    with_: Sequence[Addition] = ()
     without: Sequence[str] = ()
     """Kinds to remove."""
-    settings: Sequence[str] = ()
-    """Settings for the second side, each as ``PATH=VALUE``."""
+    settings: Sequence[Setting] = ()
 
     @property
     def anything(self) -> bool:
@@ -69,9 +105,12 @@ def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> 
     if asked.settings:
         scenario = _read(text, second[0])
         for setting in asked.settings:
-            setting_paths.put(scenario, setting)
+            setting.put(scenario)
         text = tomli_w.dumps(scenario)
-    return _checked(Side(first[0], first[1], first[0]), Side(", ".join([second[0], *asked.settings]), text, second[0]))
+    labels = (first[0], ", ".join([second[0], *(setting.label for setting in asked.settings)]))
+    if labels[0] == labels[1]:
+        labels = (f"{labels[0]} (a)", f"{labels[1]} (b)")
+    return _checked(Side(labels[0], first[1], first[0]), Side(labels[1], text, second[0]))
 
 
 def _checked(a: Side, b: Side) -> tuple[Side, Side]:
@@ -87,8 +126,8 @@ def one_file(name: str, text: str, asked: Asked) -> tuple[Side, Side]:
         raise BadInput("nothing to compare it with", where=name, hint=hint)
     check_scenario(text, name)
     first, second = _read(text, name), _read(text, name)
-    kinds_with = [entry.split(",")[0].strip() for entry in asked.with_]
-    for kind in (*kinds_with, *asked.without):
+    kinds_with = [entry.kind for entry in asked.with_]
+    for kind in asked.without:
         _require_kind(kind)
     for kind in kinds_with:
         _remove(first, kind)
@@ -119,7 +158,7 @@ def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]
     for entry in asked.with_:
         _add(scenario, entry, notes)
     for setting in asked.settings:
-        setting_paths.put(scenario, setting)
+        setting.put(scenario)
     return notes
 
 
@@ -128,7 +167,7 @@ def _require_sound(side: Side, asked: Asked) -> None:
     try:
         check_scenario(side.text, side.place)
     except RefusedScenario as refused:
-        more = f"--with {asked.with_[0].split(',')[0]},FIELD=VALUE or " if asked.with_ else ""
+        more = f"--with {asked.with_[0].kind},FIELD=VALUE or " if asked.with_ else ""
         how = f"{more}--set PATH=VALUE changes that side; line numbers above refer to the generated scenario"
         raise RefusedScenario(f"{str(refused).rstrip()}\n  hint: {how}") from refused
 
@@ -142,15 +181,17 @@ def counted(sides: tuple[Side, Side]) -> tuple[Side, Side]:
 
 
 def _labels(asked: Asked, kinds_with: Sequence[str], first: Mapping[str, Any]) -> tuple[str, str]:
+    added = [one.label for one in asked.with_]
+    settings = [one.label for one in asked.settings]
     if asked.with_ and asked.without:
-        return ", ".join(asked.without), ", ".join([*asked.with_, *asked.settings])
+        return ", ".join(asked.without), ", ".join([*added, *settings])
     if asked.without:
-        return ", ".join(asked.without), ", ".join([f"without {', '.join(asked.without)}", *asked.settings])
+        return ", ".join(asked.without), ", ".join([f"without {', '.join(asked.without)}", *settings])
     if asked.with_:
         others = _kinds(first)
         before = "none" if not others else f"without {', '.join(kinds_with)}"
-        return before, ", ".join([*asked.with_, *asked.settings])
-    return "as it is", ", ".join(asked.settings)
+        return before, ", ".join([*added, *settings])
+    return "as it is", ", ".join(settings)
 
 
 def _text(scenario: dict[str, Any], text: str) -> str:
@@ -179,10 +220,9 @@ def _remove(scenario: dict[str, Any], kind: str) -> bool:
     return len(after) < len(before)
 
 
-def _add(scenario: dict[str, Any], entry: str, notes: list[str]) -> None:
-    """Add a mechanism named by ``--with``: the scenario's own entry if there is one, otherwise with defaults."""
-    kind, *pairs = (part.strip() for part in _BETWEEN_FIELDS.split(entry))
-    given = dict(_pair(kind, pair) for pair in pairs)
+def _add(scenario: dict[str, Any], entry: Addition, notes: list[str]) -> None:
+    """Add a mechanism: the scenario's own entry if there is one, otherwise with defaults."""
+    kind, given = entry.kind, entry.fields
     own = [each for each in scenario.get("mechanism", []) if each["kind"] == kind]
     if not own:
         own = _new(scenario, kind, given, notes)
@@ -207,7 +247,7 @@ def _pair(kind: str, pair: str) -> tuple[str, Any]:
 
 def _new(scenario: Mapping[str, Any], kind: str, given: Mapping[str, Any], notes: list[str]) -> list[dict[str, Any]]:
     """Return new mechanisms of a kind, with their required fields."""
-    missing = [name for name in _schema_of(kind)["required"] if name not in {"kind", *given}]
+    missing = [name for name in mechanism_schemas()[kind]["required"] if name not in {"kind", *given}]
     if not missing:
         return [{"kind": kind}]
     if missing == ["link"]:
@@ -226,23 +266,13 @@ def _required(links: list[str], kind: str, name: str, why: str) -> list[str]:
     if links:
         return links
     value = "sw1->sw2" if name == "link" else '["sw1->sw2"]'
-    rule = str(_schema_of(kind)["properties"][name]["description"]).replace("\n", " ")
+    rule = str(mechanism_schemas()[kind]["properties"][name]["description"]).replace("\n", " ")
     raise BadInput(
         f"--with {kind} needs {name}, and {why}", rule=rule, hint=f"say which: --with '{kind},{name}={value}'"
     )
 
 
 def _require_kind(kind: str) -> None:
-    known = list(_schemas())
+    known = list(mechanism_schemas())
     if kind not in known:
         raise BadInput(f"there is no mechanism {kind!r}", hint=did_you_mean(kind, known, "mechanisms"))
-
-
-def _schema_of(kind: str) -> Mapping[str, Any]:
-    return _schemas()[kind]
-
-
-def _schemas() -> Mapping[str, Mapping[str, Any]]:
-    """Return the JSON Schema of each kind of mechanism."""
-    definitions = json.loads(_native.scenario_schema("json"))["$defs"]
-    return {each["properties"]["kind"]["const"]: each for each in definitions["MechanismSettings"]["oneOf"]}

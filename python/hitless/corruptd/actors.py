@@ -55,7 +55,7 @@ class Lasting:
 
 
 class SwitchPorts(Protocol):
-    """A switch as an object: `ports` of a `hitless.simulation.Session`, or any other object with these methods."""
+    """A switch as an object: `ports` of a `hitless.steps.Steps`, or any other object with these methods."""
 
     def receive_counters(self, link: str) -> tuple[int, int]:
         """Return framesRxOk and framesRxAll of the port that receives from ``link``."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from hitless.checking import Fields
+from hitless.checking import Fields, scenario_text
 from hitless.corruptd.actors import SwitchActor
 from hitless.corruptd.bus import Bus
 from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan, WatchPlan
@@ -15,7 +15,7 @@ from hitless.corruptd.detection import Policy
 from hitless.corruptd.protocol import Pace, Upstream
 from hitless.corruptd.sources.switch import SwitchSource
 from hitless.corruptd.state import State, restore, snapshot
-from hitless.simulation import Session
+from hitless.steps import Steps
 
 PS_PER_S = 10**12
 
@@ -45,7 +45,7 @@ class Lab:
 
     def __init__(self, plan: DaemonLabPlan, buses: Mapping[str, Bus]) -> None:
         self.plan = plan
-        self.session = Session(plan.scenario, file_name=str(plan.scenario["name"]), seed=plan.seed)
+        self.session = Steps(scenario_text(plan.scenario), str(plan.scenario["name"]), plan.seed)
         self.polls = 0
         self.receiver = self._start_receiver(buses[plan.downstream], None)
         self.sender = self._start_sender(buses[plan.upstream], None)
@@ -64,7 +64,7 @@ class Lab:
     def step(self) -> None:
         """Simulate until the next poll, then run both daemons."""
         self.polls += 1
-        self.session.advance(round(self.now_s * PS_PER_S))
+        self.session.ports.advance(round(self.now_s * PS_PER_S))
         self.receiver.step(self.now_s)
         self._settle()
 
@@ -75,7 +75,7 @@ class Lab:
 
     def counter(self, switch: str, name: str) -> int:
         """Return a counter of LinkGuardian at a switch."""
-        table = self.session.mechanisms().filter((pl.col("switch") == switch) & (pl.col("counter") == name))
+        table = self.session.mechanisms.filter((pl.col("switch") == switch) & (pl.col("counter") == name))
         return int(table["value"].sum())
 
     def restart_receiver(self, bus: Bus, saved: State | None) -> None:

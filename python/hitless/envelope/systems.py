@@ -19,6 +19,16 @@ _PIPELINE_NS = 500
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """The field of a mechanism's settings with the links or ports where it runs."""
+
+    field: str
+    is_list: bool = True
+    is_both_ways: bool = False
+    """Does it name links in both directions, instead of ports?"""
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """A share of the service that a mechanism may take."""
 
@@ -33,11 +43,28 @@ class System(ABC):
     transports: Sequence[Transport] = ("udp", "tcp", "roce")
     victims: Sequence[str] = ("f",)
     """Groups of flows that the mechanism should help."""
+    places: Places | None = None
+    """Field for these ports; None for a mechanism that runs everywhere."""
 
-    def __init__(self, name: str, cost: Cost | None = None) -> None:
+    def __init__(self, name: str, cost: Cost | None = None, *, kind: str | None = None) -> None:
         self.name = name
         """Name of the map: the mechanism's kind in scenario files if it has one map."""
+        self.kind = kind or name
         self.cost = cost or Cost(0.0, "none stated")
+        self.fields: Mapping[str, Any] = {}
+        """Settings of the mechanism besides its places."""
+
+    @property
+    def at(self) -> Sequence[str]:
+        """Ports, or links, with the trouble."""
+        return ["left->right"]
+
+    def mechanism(self) -> list[Mapping[str, Any]]:
+        """Return the mechanism's entry in the scenario."""
+        places: dict[str, Any] = {}
+        if self.places is not None:
+            places[self.places.field] = self.at if self.places.is_list else self.at[0]
+        return [{"kind": self.kind, **places, **self.fields}]
 
     @abstractmethod
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
@@ -65,6 +92,7 @@ class LossyLink(System):
     """Protection of a link that loses one frame in a thousand."""
 
     trouble = "a link that loses one frame in a thousand"
+    places = Places("link", is_list=False)
     _LOSS_RATE = 1e-3
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
@@ -72,7 +100,7 @@ class LossyLink(System):
         made = _two_switches(place, hosts=2)
         made["link"] = [{"name": "left->right", "loss": {"kind": "bernoulli", "rate": self._LOSS_RATE}}]
         if with_it:
-            made["mechanism"] = [{"kind": self.name, "link": "left->right"}]
+            made["mechanism"] = self.mechanism()
         return made
 
 
@@ -153,6 +181,11 @@ class Burst(System):
     _BURSTS = 6
     victims = tuple(f"f{host}" for host in range(_SENDERS))
 
+    @property
+    def at(self) -> Sequence[str]:
+        """The last port, where the bursts meet."""
+        return ["leaf0->h0"]
+
     def sends_messages(self, place: Place) -> bool:
         """Datagrams of a burst that arrive count, whenever they do."""
         return place.transport == "tcp"
@@ -206,7 +239,7 @@ class Burst(System):
             ],
         }
         if with_it:
-            made["mechanism"] = [{"kind": self.name}]
+            made["mechanism"] = self.mechanism()
         return made
 
 
@@ -215,6 +248,7 @@ class Cheat(System):
 
     trouble = "a sender that fills the line whatever is lost"
     transports = ("tcp",)
+    places = Places("ports")
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
         """Build three pairs of hosts; the third pair cheats."""
@@ -224,7 +258,7 @@ class Cheat(System):
         cheat = {"name": "cheat", "kind": "constant-rate", "transport": "u", "sources": ["a2"], "destinations": ["b2"]}
         made["flows"].append(cheat)
         if with_it:
-            made["mechanism"] = [{"kind": self.name, "ports": ["left->right"]}]
+            made["mechanism"] = self.mechanism()
         return made
 
 
@@ -253,9 +287,19 @@ class LinkFailure(System):
     _MIN_FRAME_NS = 4
     _DETOUR_QUEUE_BYTES = 125_000
 
-    def __init__(self, name: str, scheme: str, cost: Cost) -> None:
-        super().__init__(name, cost)
+    places = Places("links", is_both_ways=True)
+
+    def __init__(
+        self, name: str, cost: Cost | None = None, *, kind: str | None = None, scheme: str = "same-port"
+    ) -> None:
+        super().__init__(name, cost, kind=kind)
         self.scheme = scheme
+
+    @property
+    def at(self) -> Sequence[str]:
+        """The link, or its two ports."""
+        is_link = self.places is not None and self.places.is_both_ways
+        return ["left<->right"] if is_link else ["left->right", "right->left"]
 
     def measures(self, place: Place) -> bool:
         """A ring reads each copy many times."""
@@ -305,7 +349,7 @@ class LinkFailure(System):
             end_ns = whole_ns + max(4 * outage_ns, _ROUND_TRIPS * place.round_trip_ns)
         made["duration"] = f"{round(end_ns)} ns"
         if with_it:
-            made["mechanism"] = [{"kind": "sqr", "links": ["left<->right"]}]
+            made["mechanism"] = self.mechanism()
         return made
 
 
@@ -337,11 +381,12 @@ SYSTEMS: Mapping[str, System] = {
         Burst("rimm"),
         Burst("simple-deflection"),
         Burst("preemptive-deflection"),
-        LinkFailure("sqr", "same-port", Cost(0.027, "ports read copies beside a flow that fills the line")),
+        LinkFailure("sqr", Cost(0.027, "ports read copies beside a flow that fills the line")),
         LinkFailure(
             "sqr-local-reroute",
-            "local-reroute",
             Cost(0.027, "and pauses of 2 x (steady_delay + return_hold) a failure, so that packets arrive in order"),
+            kind="sqr",
+            scheme="local-reroute",
         ),
         Cheat("afq"),
         FairQueue("drr"),

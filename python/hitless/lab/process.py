@@ -131,6 +131,7 @@ class Lab:
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
             scenario=self._launch.file_name,
             is_strict=self._launch.is_strict,
+            owner=registry.current_user(),
         )
 
     def _run(self) -> Status:

@@ -6,6 +6,7 @@ no other process needs it.
 
 import fcntl
 import os
+import pwd
 import shutil
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from hitless.service.configuration import Checked
 from hitless.suggest import did_you_mean
 
 FORMAT = 1
+UNKNOWN = "unknown"
 
 
 class Record(Checked):
@@ -36,6 +38,19 @@ class Record(Checked):
     scenario: str
     """File of the scenario."""
     is_strict: bool = False
+    owner: str = UNKNOWN
+    """User who started it."""
+
+
+def current_user() -> str:
+    """Return the name of the user: with sudo, the one who called it."""
+    called_by = os.environ.get("SUDO_USER")
+    if os.geteuid() == 0 and called_by:
+        return called_by
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"user {os.getuid()}"
 
 
 def run_folder() -> Path:
@@ -105,19 +120,52 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/lab.json")) if folder.is_dir() else []
 
 
+def own_names() -> list[str]:
+    """Return every lab that the current user started."""
+    return [name for name, owner in _owners().items() if owner == current_user()]
+
+
+def _owners() -> dict[str, str]:
+    """Return every lab with the user who started it; the owner of an invalid record is unknown."""
+    found = {}
+    for name in names():
+        try:
+            record = read(Place(name))
+        except HitlessError:
+            found[name] = UNKNOWN
+        else:
+            if record is not None:
+                found[name] = record.owner
+    return found
+
+
 def choose(name: str | None) -> str:
-    """Return the lab ``name``, or the only lab. Raises `BadInput`."""
+    """Return the lab ``name``, or the current user's only lab. Raises `BadInput`."""
+    return _given(name) if name is not None else _only_own()
+
+
+def _given(name: str) -> str:
+    """Return the name of a lab, of any user. Raises `BadInput` if it is not up."""
     known = names()
-    if name is None and len(known) == 1:
-        return known[0]
-    if name is not None and name in known:
+    if name in known:
         return name
-    if not known:
-        what = f"no lab {name} is up" if name else "no lab is up"
-        raise BadInput(f"{what}", hint="hitless lab up SCENARIO starts one")
-    if name is None:
-        raise BadInput(f"several labs are up: {', '.join(known)}", hint=f"choose one: --name {known[0]}")
-    raise BadInput(f"no lab {name} is up", hint=did_you_mean(name, known, "up"))
+    hint = did_you_mean(name, known, "up") if known else "hitless lab up SCENARIO starts one"
+    raise BadInput(f"no lab {name} is up", hint=hint)
+
+
+def _only_own() -> str:
+    owners, user = _owners(), current_user()
+    own = [name for name, owner in owners.items() if owner == user]
+    if len(own) == 1:
+        return own[0]
+    if own:
+        raise BadInput(f"several labs are up: {', '.join(own)}", hint=f"choose one: --name {own[0]}")
+    if not owners:
+        raise BadInput("no lab is up", hint="hitless lab up SCENARIO starts one")
+    others = ", ".join(f"{name} (of {owner})" for name, owner in owners.items())
+    rule = "without --name, a command only uses labs that you started"
+    hint = f"--name {next(iter(owners))} uses it"
+    raise BadInput(f"no lab of {user} is up, but labs of other users: {others}", rule=rule, hint=hint)
 
 
 def write(place: Place, record: Record) -> None:

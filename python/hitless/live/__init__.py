@@ -112,13 +112,14 @@ DEFAULT_OPTIONS = LiveOptions()
 
 @dataclass(frozen=True, slots=True)
 class PortNotice:
-    """A change of an interface: it disappeared, or came back and is used again."""
+    """A change of an interface."""
 
     node: str
     interface: str
-    is_back: bool
+    change: Literal["gone", "back", "lost", "merged"]
+    """It disappeared, is used again, cannot be used again, or dropped its first frame that an offload had merged."""
     detail: str
-    """Reason for not using it."""
+    """Reason for not using it, or the counter."""
 
 
 def _hasten(thread: int, *, is_real_time: bool) -> None:
@@ -241,6 +242,13 @@ class LiveRun:
         """Give a command for a link. Raises `HitlessError` with the reason if it is refused."""
         try:
             self._native.command(text)
+        except (ValueError, RuntimeError) as refused:
+            raise HitlessError(str(refused)) from refused
+
+    def take(self, node: str, frames: Literal["all", "link", "nothing"]) -> None:
+        """Set the frames that the port of a node takes: all, only frames between switches, or nothing."""
+        try:
+            self._native.take(node, frames)
         except (ValueError, RuntimeError) as refused:
             raise HitlessError(str(refused)) from refused
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from hitless.errors import HitlessError
-from hitless.live import LiveRun, NetworkInterface
+from hitless.live import LiveRun, NetworkInterface, PortNotice
 
 log = logging.getLogger(__name__)
 
@@ -24,32 +24,44 @@ def without_offloads(names: list[str], warn: Callable[[str], None]) -> Iterator[
     """Switch off merging and splitting of frames in interfaces while the block runs. Raises `HitlessError`."""
     with ExitStack() as given_back:
         for name in names:
-            _switch_off(name, given_back, warn)
+            given_back.callback(switch_on, name, switch_off(name, warn))
         yield
 
 
-def _switch_off(name: str, given_back: ExitStack, warn: Callable[[str], None]) -> None:
-    interface = opened(name)
+def switch_off(name: str, warn: Callable[[str], None]) -> list[str]:
+    """Switch off merging and splitting of frames; returns the offloads that were on. Raises `HitlessError`."""
     try:
-        switched, still_on = interface.switch_off_offloads()
+        switched, still_on = opened(name).switch_off_offloads()
     except OSError as refused:
         raise HitlessError(str(refused)) from refused
-    given_back.callback(_switch_on, interface, name, switched)
     if still_on:
         warn(f"{name}: its driver does not switch off {', '.join(still_on)}: frames may arrive merged or incomplete")
+    return switched
 
 
-def _switch_on(interface: NetworkInterface, name: str, offloads: list[str]) -> None:
+def switch_on(name: str, offloads: list[str]) -> None:
+    """Switch offloads on again, with a warning if the interface is gone."""
     try:
-        interface.switch_on_offloads(offloads)
+        NetworkInterface(name).switch_on_offloads(offloads)
     except OSError as gone:
         log.warning("the offloads of %s were not switched on again: %s", name, gone)
 
 
 def tell_changes(live: LiveRun, came_back: Callable[[str], None]) -> None:
-    """Log interfaces that disappeared or returned since the last call; ``came_back`` prepares the returned ones."""
+    """Log changes of interfaces since the last call; ``came_back`` prepares the returned ones.
+
+    Raises `HitlessError` for an interface that only a new process can use.
+    """
     for notice in live.notices():
-        if not notice.is_back:
+        if notice.change == "merged":
+            log.warning("%s", _merged(notice))
+            continue
+        if notice.change == "lost":
+            hint = "the service manager should start it anew (Restart=on-failure)"
+            raise HitlessError(
+                f"{notice.interface}, the interface of {notice.node}, is lost: {notice.detail}", hint=hint
+            )
+        if notice.change == "gone":
             log.warning("%s, the interface of %s, is gone: %s", notice.interface, notice.node, notice.detail)
             continue
         try:
@@ -57,6 +69,16 @@ def tell_changes(live: LiveRun, came_back: Callable[[str], None]) -> None:
         except (HitlessError, OSError) as refused:
             log.warning("%s is not set up as at the start: %s", notice.interface, refused)
         log.warning("%s, the interface of %s, is back and used again", notice.interface, notice.node)
+
+
+def _merged(notice: PortNotice) -> str:
+    """Return the warning about the first dropped frame that an offload had merged."""
+    name = notice.interface
+    return (
+        f"{name}: a frame was dropped because an offload had merged several ({notice.detail}). On the machine at the "
+        f"other end of {name}, for its interface: ethtool -K INTERFACE tso off gso off gro off; "
+        f"here: ethtool -K {name} gro off lro off"
+    )
 
 
 def switch_off_again(name: str) -> None:

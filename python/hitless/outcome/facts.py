@@ -41,8 +41,12 @@ def _rate(link: Mapping[str, Any]) -> str:
 
 def _mechanism(mechanism: Mapping[str, Any]) -> str:
     """Return its name, with its place and mode if they are text."""
-    places = [str(mechanism[name]) for name in ("link", "links", "switches", "mode") if mechanism.get(name)]
+    places = [_listed(mechanism[name]) for name in ("link", "links", "switches", "mode") if mechanism.get(name)]
     return f"{mechanism.get('kind', '')}{' (' + ', '.join(places) + ')' if places else ''}"
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _queues(switch: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """A finished run: its summary, and tables as data frames. A column's name ends with its unit."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
     from hitless.outcome.pictures import RunPictures
 
 _PS_PER_US = 1e6
+
+
+def counter_key(counter: str) -> str:
+    """Return the key of a counter for programs, its name in snake case: "packets lost" is "packets_lost"."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", counter).lower()
+    return re.sub(r"[^a-z0-9]+", "_", words).strip("_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +116,11 @@ class Run:
     def counter(self, name: str, switch: str | None = None, *, default: int | None = None) -> int:
         """Return a counter of the mechanisms, summed over ports, and over all switches unless one is named.
 
-        Without a ``default``, raises `KeyError` if no mechanism there has this counter.
+        ``name`` is the counter's key, as ``"packets_lost"``, or its name for people. Without a ``default``, raises
+        `KeyError` if no mechanism there has this counter.
         """
-        found = self.mechanisms.filter(pl.col("counter") == name)
+        counters, key = self.mechanisms["counter"], counter_key(name)
+        found = self.mechanisms.filter(counters.is_in([one for one in counters.unique() if counter_key(one) == key]))
         if switch is not None:
             found = found.filter(pl.col("switch") == switch)
         if not found.is_empty():

@@ -1,53 +1,55 @@
 """Shortest paths by number of links: fast enough for thousands of searches in thousands of switches."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-_Numbers = NDArray[np.int64]
+_Numbers: TypeAlias = NDArray[np.int64]
+Parts: TypeAlias = tuple[float, float, float, float]
+"""Of a path, or of one link: delay in seconds, seconds per bit summed and at most, and overhead in bytes at most."""
+WHOLE_ROWS = 5
+"""Rows of `Ways.totals_from`: `Parts`, and the number of links."""
 
 
 class Ways:
-    """The nodes of a graph and the directed edges between them."""
+    """The nodes of a graph and its directed edges, each with its `Parts`."""
 
-    def __init__(self, next_to: Mapping[str, Iterable[str]]) -> None:
+    def __init__(self, next_to: Mapping[str, Mapping[str, Parts]]) -> None:
         """``next_to`` has the neighbours of every node. Among paths of equal length, earlier neighbours win."""
-        self._names = list(next_to)
-        self._number = {name: number for number, name in enumerate(self._names)}
-        neighbours = [[self._number[other] for other in others] for others in next_to.values()]
-        degrees = [len(others) for others in neighbours]
+        self.number = {name: number for number, name in enumerate(next_to)}
+        """Index of each node."""
+        degrees = [len(others) for others in next_to.values()]
         self._first_edge = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)]).astype(np.int64)
         self._from = np.repeat(np.arange(len(degrees)), degrees)
-        self._to = np.array([other for others in neighbours for other in others], dtype=np.int64)
-        self._found: tuple[int, _Numbers] | None = None
+        self._to = np.array([self.number[other] for others in next_to.values() for other in others], dtype=np.int64)
+        parts = [edge for others in next_to.values() for edge in others.values()]
+        self._parts = np.array(parts, dtype=np.float64).reshape(-1, 4).T
 
-    def between(self, start: str, end: str) -> list[tuple[str, str]]:
-        """Return the edges of a shortest path as pairs of nodes. Raises `KeyError` if the nodes are not connected.
+    def totals_from(self, start: int, before: Sequence[float]) -> NDArray[np.float64]:
+        """Return `WHOLE_ROWS` rows with a column for each node: the whole of a shortest path from ``start`` to it.
 
-        One search finds the paths from a start to all nodes; the last search is cached.
+        ``before`` has the values of the path up to ``start``. Unreachable nodes have NaN.
         """
-        first, node = self._number[start], self._number[end]
-        if self._found is None or self._found[0] != first:
-            self._found = (first, self._search(first))
-        edge_into, way = self._found[1], []
-        while node != first:
-            edge = edge_into[node]
-            if edge < 0:
-                raise KeyError(end)
-            before = int(self._from[edge])
-            way.append((self._names[before], self._names[node]))
-            node = before
-        return way[::-1]
+        totals = np.full((WHOLE_ROWS, len(self.number)), np.nan)
+        totals[:, start] = before
+        for edges in self._steps(start):
+            known, new = totals[:, self._from[edges]], self._parts[:, edges]
+            nodes = self._to[edges]
+            totals[:2, nodes] = known[:2] + new[:2]
+            totals[2:4, nodes] = np.maximum(known[2:4], new[2:])
+            totals[4, nodes] = known[4] + 1
+        return totals
 
-    def _search(self, start: int) -> _Numbers:
-        """Return the last edge of a shortest path to each node; -1 for the start and for unreachable nodes.
+    def _steps(self, start: int) -> Iterator[_Numbers]:
+        """Yield the last edges of the paths to all nodes at distance 1, 2 and so on.
 
-        One step finds all nodes at the same distance, in the order of a breadth-first search with a queue.
+        The nodes are in the order of a breadth-first search with a queue.
         """
-        edge_into = np.full(len(self._names), -1, dtype=np.int64)
-        is_known = np.zeros(len(self._names), dtype=np.bool_)
+        is_known = np.zeros(len(self.number), dtype=np.bool_)
         is_known[start] = True
+        edge_into = np.full(len(self.number), -1, dtype=np.int64)
         nodes = np.array([start])
         while nodes.size:
             edges = self._edges_from(nodes)
@@ -55,9 +57,9 @@ class Ways:
             # The first of several edges into a node must win, so it is written last.
             edge_into[self._to[edges[::-1]]] = edges[::-1]
             edges = edges[edge_into[self._to[edges]] == edges]
+            yield edges
             nodes = self._to[edges]
             is_known[nodes] = True
-        return edge_into
 
     def _edges_from(self, nodes: _Numbers) -> _Numbers:
         first = self._first_edge[nodes]

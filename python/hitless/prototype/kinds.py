@@ -49,6 +49,11 @@ def named_in(scenario: Mapping[str, Any]) -> list[str]:
     return sorted({kind for kind in named if kind in _registered})
 
 
+def places_field(kind: str) -> str | None:
+    """Return the field with the places of a class; None if the kind is no Python class."""
+    return _registered[kind].places if kind in _registered else None
+
+
 def identity(kinds: Collection[str]) -> str:
     """Return kinds and digests of the files of these classes, which identify them across runs; empty without any."""
     # A class in a notebook cannot be identified.

@@ -71,6 +71,7 @@ def section(result: Result[RowType], plots: Sequence[Plot], palette: Palette) ->
         "unjudged": [],
         "plots": [_plot(plot, palette) for plot in plots],
         "facts": scenario.facts(result) if is_own else [],
+        "network": scenario.network(result) if is_own else "",
         "tables": scenario.tables(result) if is_own else [],
     }
 

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
+from markupsafe import Markup
 
 from hitless.outcome.facts import facts_of
 from hitless.outcome.mechanisms import COUNTERS, counters_above_zero
+from hitless.outcome.scenario import scenario_of
 from hitless.runs.result import Result, RowType
+from hitless.topology import draw_topology
 
 _MOST_ROWS = 40
 _LINKS = ("link", "frames_sent", "frames_arrived", "frames_corrupted", "frames_lost_down")
@@ -28,6 +31,14 @@ def facts(result: Result[RowType]) -> list[tuple[str, str]]:
     """Describe the run in a few lines, from the effective scenario; empty for other work."""
     run = next((task.run for task in result.tasks if task.run is not None), None)
     return [] if run is None else facts_of(run.effective)
+
+
+def network(result: Result[RowType]) -> Markup:
+    """Draw the network of the run; empty for other work."""
+    run = next((task.run for task in result.tasks if task.run is not None), None)
+    if run is None or "topology" not in scenario_of(run.effective):
+        return Markup("")
+    return Markup(draw_topology(run.effective))  # noqa: S704 - the drawing escapes its texts
 
 
 def tables(result: Result[RowType]) -> list[Table]:

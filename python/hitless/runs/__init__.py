@@ -5,5 +5,6 @@
 - ``keeping``, ``kept_lines``: finished runs on disk, which do not run again
 - ``batch``: a set of runs that uses all of the above
 - ``result``: measured numbers, plots and tables; ``study``: a batch, and the result computed from it
+- ``watching``: progress and Ctrl-C for calls from Python
 - ``scenario_run``: one run of a user's scenario
 """

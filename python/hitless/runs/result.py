@@ -147,3 +147,11 @@ def could_not_be_worked_out(what: str, where: str, fault: Exception) -> HitlessE
     )
     error.__cause__ = fault
     return error
+
+
+def failed(failures: Sequence[HitlessError], runs: int, where: str) -> HitlessError:
+    """Return the error to raise if runs have failed."""
+    first = failures[0]
+    what = f"{len(failures)} of {runs} runs failed, the first of them with: {first.what}"
+    hint = f"the others are kept: the same command again runs only the failed ones; {first.hint}".removesuffix("; ")
+    return HitlessError(what, where=f"{where}: {first.where}".removesuffix(": "), hint=hint)

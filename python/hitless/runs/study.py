@@ -24,18 +24,22 @@ class Study:
         points: Iterable[Point],
         work_out: WorkOut,
         *,
+        take: Callable[[Task], None] = lambda _: None,
         seed: int | None = None,
         jobs: int | None = None,
         kept: KeptPoints | None = None,
         fresh: bool = False,
         executor: Executor | None = None,
     ) -> None:
-        """Pass ``jobs``, ``kept``, ``fresh`` and ``executor`` to `Batch`."""
+        """Pass ``jobs``, ``kept``, ``fresh`` and ``executor`` to `Batch`.
+
+        ``take`` is called with every task that ended, before `results` passes it on; it may free the run's tables.
+        """
         self.id = id
         self.tasks = [Task(id, point, point.seed(seed)) for point in points]
         self._batch = Batch(self.tasks, jobs=jobs, kept=kept, fresh=fresh, executor=executor)
         self._result: Result[Measurement] = Result(id, title, seed, tasks=self.tasks, seeds=[seed])
-        self._work_out = work_out
+        self._take, self._work_out = take, work_out
 
     @property
     def interrupted(self) -> bool:
@@ -56,6 +60,7 @@ class Study:
         ``look`` is called often meanwhile, and ``each`` with every task that is done.
         """
         for task in self._batch.run(look):
+            self._take(task)
             each(task)
         yield self._worked_out()
 

@@ -1,4 +1,4 @@
-"""Merges the shards of one sweep: the result has the same bytes as a sweep without shards."""
+"""Merges the shards of a sweep: the result has the same bytes as a sweep without shards."""
 
 import json
 import shutil

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hitless.checking import check_scenario
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import BadInput
 from hitless.prototype.kinds import identity, named_in
 from hitless.scenario import Scenario, example, varied
 from hitless.simulation import PacketSimulation
@@ -210,11 +210,3 @@ class Shard:
     def suffix(self) -> str:
         """Suffix of its file names; empty for the only shard."""
         return "" if self.of == 1 else f"-{self.number}-of-{self.of}"
-
-
-def failed(failures: Sequence[HitlessError], runs: int, where: Path) -> HitlessError:
-    """Return the error to raise if runs have failed."""
-    first = failures[0]
-    what = f"{len(failures)} of {runs} runs failed, the first of them with: {first.what}"
-    hint = f"the others are kept: the same command again runs only the failed ones; {first.hint}".removesuffix("; ")
-    return HitlessError(what, where=f"{where}: {first.where}".removesuffix(": "), hint=hint)

@@ -2,10 +2,8 @@
 
 import json
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,15 +15,14 @@ from hitless.report.page import named_plots, render_report
 from hitless.results import RESULTS, ResultsFolder, describe, file_name
 from hitless.runs.keeping import KeptPoints
 from hitless.runs.pool import Task
-from hitless.runs.result import Measurement, Result
+from hitless.runs.result import Measurement, Result, failed
 from hitless.runs.study import Study
+from hitless.runs.watching import watched
 from hitless.simulation import program_identity
 from hitless.sweeps.measured import Measure
-from hitless.sweeps.plan import Shard, SweepPlan, failed
+from hitless.sweeps.plan import Shard, SweepPlan
 from hitless.sweeps.runs import SweptRuns
 from hitless.sweeps.swept import PLAN, ROWS, Swept
-from hitless.terminal.interrupt import on_interrupt
-from hitless.terminal.progress import ProgressDisplay
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,9 @@ class Sweeping:
 
     def _run(self) -> tuple[Swept, Result[Measurement]]:
         with ExitStack() as stack:
-            look = stack.enter_context(_watched(self.study.stop)) if self.options.progress else lambda _: None
+            look = (
+                stack.enter_context(watched("sweeping", self.study.stop)) if self.options.progress else lambda _: None
+            )
             [result] = self.study.results(look, self._write_tables)
         if self.folder.trouble is not None:
             raise self.folder.trouble
@@ -125,7 +124,7 @@ def outcome_of(sweeping: Sweeping) -> Swept:
     if sweeping.study.interrupted:
         raise KeyboardInterrupt
     if result.failures:
-        raise failed(result.failures, len(result.tasks), swept.folder)
+        raise failed(result.failures, len(result.tasks), str(swept.folder))
     return swept
 
 
@@ -151,13 +150,3 @@ def _refuse_another(folder: Path, plan: SweepPlan) -> None:
             continue
         if digest != plan.digest:
             raise BadInput("there is another sweep in the folder", where=str(folder), hint="choose another one")
-
-
-@contextmanager
-def _watched(stop: Callable[[], None]) -> Iterator[Callable[[Sequence[Task]], None]]:
-    """Show progress on stderr, and stop cleanly on Ctrl-C if this is the main thread."""
-    with ExitStack() as stack:
-        if threading.current_thread() is threading.main_thread():
-            stack.enter_context(on_interrupt(stop))
-        display = stack.enter_context(ProgressDisplay("sweeping"))
-        yield lambda tasks: display.look([task for task in tasks if not task.was_there])

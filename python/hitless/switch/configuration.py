@@ -107,7 +107,7 @@ scenario = "fabric.toml"        # relative to this file: hitless scenario exampl
 # strict = true                 # exit with code 1 if a deadline was missed
 # slack_us = 1000.0             # lateness above which a deadline is missed
 # mode = "auto"                 # AF_XDP where it works, instead of AF_PACKET
-# busy_poll = true              # a processor of its own, and the least jitter
+# busy_poll = true              # occupies a processor, for minimum jitter
 # results = "results"           # a new folder for tables and counts, written at the end
 
 [metrics]

@@ -35,6 +35,8 @@ class Link(Checked):
     """Protect; else only forward."""
     set_mtu: bool = False
     """Raise the MTU of the outside interface as needed, while this end runs."""
+    fail_open: bool = True
+    """Let the kernel forward, unprotected, while this end or the other does not."""
     vlan_tags: Annotated[int, Field(ge=0, le=2)] = 0
     """Maximum number of VLAN tags on a frame."""
     strict: bool = False
@@ -89,7 +91,8 @@ rate = "1 Gbps"                 # rate of the link: queues build here, not in th
 # target = 1e-8                 # target residual loss rate
 # mode = "blocking"             # keep the order of frames; or "non-blocking"
 # active = true                 # false: only forward
-# set_mtu = true                # raise the MTU of eth2 as far as is needed
+# set_mtu = true                # raise the MTU of eth2 as needed
+# fail_open = true              # the kernel forwards, unprotected, while this end or the other does not
 # vlan_tags = 0                 # that frames may carry
 
 [metrics]

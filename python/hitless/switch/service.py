@@ -5,7 +5,7 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from hitless.errors import BadInput, HitlessError
@@ -63,12 +63,17 @@ class LiveService(Controlled, ABC):
     def _came_back(self, interface: str) -> None:
         """Prepare a returned interface as at the start. Raises `HitlessError` or `OSError`."""
 
+    def _beside(self, _live: LiveRun) -> AbstractContextManager[None]:
+        """Return work for the time of forwarding."""
+        return nullcontext()
+
     def _forward(self, live: LiveRun, status: Callable[[], Status]) -> None:
         """Forward until stopped, or until the run has ended."""
         file = str(self.file.absolute()) if self.file else None
         report = StatusReport({"program": self.program, "name": self.name, "pid": os.getpid(), "file": file})
         handler = Handler(live, report, status)
-        with live.running(at_end=self.wake.set), controlled(self.program, self.name, handler.handle):
+        reached = controlled(self.program, self.name, handler.handle)
+        with live.running(at_end=self.wake.set), self._beside(live), reached:
             self._say(live)
             notify("READY=1")
             try:

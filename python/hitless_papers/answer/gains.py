@@ -21,7 +21,7 @@ class Gain:
     protected: str
     """With it."""
     ratio: str
-    """How many times better."""
+    """Improvement as a factor, or a factor with a word such as "slower"."""
     paper: str
     verdict: Verdict
 
@@ -59,7 +59,7 @@ def _gain(line: Line, rows: Mapping[Key, Row]) -> Gain | None:
         line.words,
         _with_unit(bare, unit),
         _with_unit(protected, unit),
-        _as_times(ratio),
+        _improvement(ratio, unit),
         _paper(line, rows),
         next(verdict for verdict in SEVERITY if verdict in {row.verdict for row in present}),
     )
@@ -100,6 +100,13 @@ def _range_as_times(row: Row) -> str:
     return f"{row.reference.replace(' to ', '-').replace(',000', 'k')}x"
 
 
+def _improvement(ratio: float | None, unit: str) -> str:
+    """Return a ratio as an improvement; one below 1 is inverted and gets a word, so that nobody takes it for a gain."""
+    if ratio is None or not 0.0 < ratio < 1.0 or _three(ratio) == "1":
+        return _as_times(ratio)
+    return f"{_as_times(1.0 / ratio)} {'slower' if unit in _TIMES else 'worse'}"
+
+
 def _as_times(ratio: float | None) -> str:
     if ratio is None or not math.isfinite(ratio):
         return NOTHING
@@ -108,11 +115,18 @@ def _as_times(ratio: float | None) -> str:
 
 def _with_unit(value: float | None, unit: str) -> str:
     """Return three digits and the unit, if there is one."""
-    text = _three(value)
-    return f"{text} {unit}" if value is not None and unit in _SHOWN_UNITS else text
+    return with_unit(_three(value), "" if value is None else unit)
 
 
-_SHOWN_UNITS = frozenset({"us", "ms", "s", "KB", "MB", "Gb/s", "%"})
+_TIMES = frozenset({"us", "ms", "s"})
+_SHOWN_UNITS = _TIMES | {"KB", "MB", "Gb/s", "%"}
+
+
+def with_unit(text: str, unit: str) -> str:
+    """Append a unit to a number; a factor gets an x. Words in the column of units are left out."""
+    if unit == "times":
+        return f"{text}x"
+    return f"{text} {unit}" if unit in _SHOWN_UNITS else text
 
 
 def _three(value: float | None) -> str:

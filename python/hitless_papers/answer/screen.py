@@ -62,11 +62,10 @@ def _tallies(results: Sequence[ExhibitResult]) -> list[verdicts.Tally]:
 
 
 def _difference(factor: float, exhibit: str, row: Row) -> Difference:
-    unit = "" if row.unit in {"", "times"} or row.unit in row.metric else f" {row.unit}"
     if factor == float("inf"):
         off = "one is zero" if 0.0 in {row.measured, row.paper} else "other sign"
     else:
         off = f"{format_number(float(f'{factor:.2g}'))}x off"
     what = ", ".join(filter(None, [row.series, row.x, row.metric]))
     measured = format_number(None if row.measured is None else float(f"{row.measured:.3g}"))
-    return Difference(exhibit, what, f"{row.reference}{unit}", f"{measured}{unit}", off)
+    return Difference(exhibit, what, gains.with_unit(row.reference, row.unit), gains.with_unit(measured, row.unit), off)

@@ -7,29 +7,32 @@ from itertools import groupby
 from rich.table import Table
 
 from hitless.cli.execute import execute
-from hitless.envelope import COARSE, FINE, SYSTEMS, Cell, Colour, Grid, RandomPlaces, System
+from hitless.comparison.sides import Addition
+from hitless.envelope import COARSE, FINE, SYSTEMS, Cell, Colour, Grid, RandomPlaces, System, system_of
 from hitless.envelope.places import Place, cable
 from hitless.errors import BadInput
 from hitless.results import RESULTS, ResultsFolder
 from hitless.runs.keeping import KeptPoints
-from hitless.terminal.console import print_json, print_note, print_text, stdout
+from hitless.runs.result import failed
+from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
 from hitless_papers import page
 from hitless_papers.campaign import Campaign
 from hitless_papers.cli.reproduce_app import EnvelopeOptions
 from hitless_papers.envelope.exhibit import Envelope
 from hitless_papers.registry import Entry
 
+_TOLD = 10
+"""Maximum harmed places in the notes."""
 _SIGNS: dict[Colour, str] = {"helps": "+", "no harm": "=", "refused": "-", "harms": "HARM"}
 
 
 def envelope(options: EnvelopeOptions) -> int:
     """Run the map and show it; return the exit code: 1 where the mechanism harms."""
-    mechanism, seed, out = options.mechanism, options.seed, options.out
-    if mechanism not in SYSTEMS:
-        raise BadInput(f"there is no map of {mechanism!r}", hint=f"one of {', '.join(SYSTEMS)}")
+    seed, out = options.seed, options.out
     if options.fine and options.random:
         raise BadInput("--fine and --random exclude each other")
-    system = SYSTEMS[mechanism]
+    system = _system(options)
+    mechanism = system.name
     grid = RandomPlaces(options.random, seed) if options.random else FINE if options.fine else COARSE
     exhibit = Envelope(system, grid)
     entry = Entry(f"envelope/{mechanism}", f"{mechanism}: {system.trouble}", headline=False, make=lambda: exhibit)
@@ -43,8 +46,20 @@ def envelope(options: EnvelopeOptions) -> int:
         print_json(document)
     else:
         _show(system, grid, exhibit.cells)
+    failures = [failure for result in execution.results for failure in result.failures]
+    if failures:
+        runs = sum(len(result.tasks) for result in execution.results)
+        print_error(failed(failures, runs, entry.id))
     execution.tell_place()
     return execution.exit_code or int(any(cell.colour == "harms" for cell in exhibit.cells))
+
+
+def _system(options: EnvelopeOptions) -> System:
+    """Return the map; a mechanism in the table of maps needs no options."""
+    if options.kind in SYSTEMS:
+        return system_of(options.kind, {}, against=options.against, cost=options.cost)
+    asked = Addition.of(options.kind)
+    return system_of(asked.kind, asked.fields, against=options.against, cost=options.cost)
 
 
 def _show(system: System, grid: Grid | RandomPlaces, cells: Sequence[Cell]) -> None:
@@ -59,10 +74,12 @@ def _show(system: System, grid: Grid | RandomPlaces, cells: Sequence[Cell]) -> N
     counts = Counter(cell.colour for cell in cells)
     told = ", ".join(f"{sign} {colour} ({counts[colour]})" for colour, sign in _SIGNS.items())
     print_text(told)
-    for cell in cells:
-        if cell.colour == "harms":
-            share = f"{cell.ratio.estimate:.2f}" if cell.ratio else "nothing"
-            print_note(f"{cell.place.name}: {share} of the service without it")
+    harmed = [cell for cell in cells if cell.colour == "harms"]
+    for cell in harmed[:_TOLD]:
+        share = f"{cell.ratio.estimate:.2f}" if cell.ratio else "nothing"
+        print_note(f"{cell.place.name}: {share} of the service without it")
+    if len(harmed) > _TOLD:
+        print_note(f"and {len(harmed) - _TOLD} more places: --json has all")
     for reason, place in _reasons(cells).items():
         print_note(f"refused, as at {place.name}: {reason}")
 

@@ -15,7 +15,7 @@ from hitless_papers import page
 from hitless_papers.answer.screen import first_screen
 from hitless_papers.campaign import Campaign
 from hitless_papers.cli.reproduce_app import ReproduceOptions
-from hitless_papers.cli.screen import print_screen, print_tallies, print_where
+from hitless_papers.cli.screen import print_next, print_screen, print_tallies
 from hitless_papers.cli.show import print_result
 from hitless_papers.durations import estimate, in_words
 from hitless_papers.model import Effort, Row
@@ -85,14 +85,14 @@ def _show(execution: Execution[Row], *, effort: Effort, seed: int, tables: bool)
     screen = first_screen(execution.results)
     if is_single:
         print_tallies(screen)
-        print_where(screen, execution.report)
+        print_next(screen)
         return
     runs = f"{screen.runs:,} simulation{'' if screen.runs == 1 else 's'}"
     version, took = _native.version(), in_words(execution.wall_s)
     last = max(seed + len(result.seeds) - 1 for result in present)
     seeds = f"seed {seed}" if last == seed else f"seeds {seed} to {last}"
     stdout.print(f"hitless {version}, {effort} runs, {seeds}: {runs} in {took}", style="dim", markup=False)
-    print_screen(screen, execution.report)
+    print_screen(screen)
 
 
 def _tell_what_is_there(campaign: Campaign, kept: KeptPoints | None) -> None:

@@ -1,11 +1,11 @@
 """`hitless reproduce` and `hitless envelope`: arguments and help."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from hitless.cli.options import Fresh, Jobs, Json, On, Out, Seed, takes
+from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, On, Out, Seed, takes
 from hitless.errors import BadInput
 
 
@@ -99,7 +99,25 @@ def reproduce(options: ReproduceOptions) -> int:
 class EnvelopeOptions:
     """What `hitless envelope` maps, and how."""
 
-    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="As in a scenario: linkguardian.")]
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="MECHANISM", help="As in a scenario: linkguardian, or with settings: afq,ecn_rounds=8."),
+    ]
+    mechanism: Mechanisms = None
+    against: Annotated[
+        Literal["lossy-link", "bursts", "cheating-sender", "link-failure"] | None,
+        typer.Option(help="Trouble for a mechanism without a map, such as your own.", show_default="the mechanism's"),
+    ] = None
+    cost: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            help="Share of the service that it may take, such as 0.05.",
+            show_default="the mechanism's, or 0",
+        ),
+    ] = None
     fine: Annotated[bool, typer.Option("--fine", help="More rates, cables, frames, loads and seeds.")] = False
     random: Annotated[
         int | None, typer.Option(min=1, max=100_000, metavar="N", help="N places drawn by --seed instead of a grid.")
@@ -120,11 +138,14 @@ def envelope(options: EnvelopeOptions) -> int:
       hitless envelope linkguardian
       hitless envelope sqr --fine --json
       hitless envelope rimm --random 50 --seed 7
+      hitless envelope early-drop --mechanism early_drop.py --against bursts
 
     Each place of the map has the trouble that the mechanism is for, and pairs of
     runs with and without it. It helps, does no harm beyond its stated cost, is
     refused with the reason, or harms. Exit code 1: it harms somewhere.
     """
+    from hitless.prototype.kinds import load
     from hitless_papers.cli.envelope import envelope as draw
 
+    load(options.mechanism or [])
     return draw(options)

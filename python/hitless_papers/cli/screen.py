@@ -19,7 +19,7 @@ _REASONS = 2
 _SHORTENED = 1
 
 
-def print_screen(screen: Screen, report: Path) -> None:
+def print_screen(screen: Screen) -> None:
     """Show everything, the answers first."""
     if screen.gains:
         _print_gains(screen)
@@ -31,7 +31,7 @@ def print_screen(screen: Screen, report: Path) -> None:
     if screen.shortened:
         more = _more(len(screen.shortened) - _SHORTENED, "exhibit")
         _print_items("Shortened", [*screen.shortened[:_SHORTENED], *more])
-    print_where(screen, report)
+    print_next(screen)
 
 
 def print_tallies(screen: Screen) -> None:
@@ -58,13 +58,24 @@ def _print_reasons(screen: Screen) -> None:
         _print_items("  Not judged", [*reasons, *_more(len(screen.reasons) - _REASONS, "reason")])
 
 
-def print_where(screen: Screen, report: Path) -> None:
-    """Where the report is, and what to do next."""
+_AFTER_ALL = (
+    ("reproduce lg/fig10 --quick", "one figure"),
+    ("lab up examples/lossy-link.toml", "real TCP, as root"),
+    ("mechanism new mine", "your own mechanism"),
+)
+_AFTER_ONE = (("reproduce --list", "all figures, and their times"),)
+"""Commands to try next, each with its subject."""
+
+
+def print_next(screen: Screen) -> None:
+    """Print commands to try next."""
     command = "./hitless" if Path("hitless").is_file() else "hitless"
-    following = "reproduce lg/fig10 --quick" if screen.exhibits > 1 else "reproduce --list"
-    what = "one figure with all its rows" if screen.exhibits > 1 else "all figures, and how long each takes"
-    for name, text in [("Report", str(report)), ("Next", f"{command} {following}   {what}")]:
-        stdout.print(Text(f"{name:<8}").append(text), soft_wrap=True)
+    commands = _AFTER_ALL if screen.exhibits > 1 else _AFTER_ONE
+    width = max(len(arguments) for arguments, _ in commands)
+    for name, (arguments, subject) in zip(("Next", "", ""), commands, strict=False):
+        line = f"{name:<6}{command} {arguments:<{width}}"
+        has_room = len(line) + 2 + len(subject) <= stdout.width
+        stdout.print(Text(f"{line}  {subject}" if has_room else line.rstrip()), soft_wrap=True)
 
 
 def _print_gains(screen: Screen) -> None:

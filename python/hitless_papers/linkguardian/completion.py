@@ -149,7 +149,7 @@ class Figure11(Exhibit):
         """
         if transport == "RDMA":
             return 300_000
-        return context.length("trials of TCP and of selective repeat", full=300_000, normal=100_000, quick=20_000)
+        return context.length("trials of TCP and of selective repeat", full=300_000, normal=100_000, quick=10_000)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for transport in _WEB_TRANSPORTS:

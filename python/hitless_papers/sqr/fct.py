@@ -186,4 +186,4 @@ def times_us(table: pl.DataFrame) -> Times:
 
 
 def flow_count(context: Context) -> int:
-    return context.length("flows", full=30_000, quick=12_000)
+    return context.length("flows", full=30_000, quick=9_000)

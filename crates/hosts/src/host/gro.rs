@@ -82,7 +82,6 @@ impl ReceiveRing {
         if self.poll_at == now { self.take() } else { Vec::new() }
     }
 
-    /// Returns all packets in the ring.
     pub fn take(&mut self) -> Vec<PacketHandle> {
         self.poll_at = Time::NEVER;
         std::mem::take(&mut self.packets)

@@ -162,7 +162,6 @@ impl HalfConnection {
         self.serve_sender(visit);
     }
 
-    /// Appends a message.
     pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
         self.endpoints.progress.append(visit.now, bytes);
         self.serve_sender(visit);
@@ -361,7 +360,6 @@ impl HalfConnection {
         self.receiver.delivered_bytes()
     }
 
-    /// Returns the flow's progress.
     pub fn progress(&self) -> FlowProgress {
         FlowProgress {
             congestion_window_bytes: self.sender.congestion_window_bytes(),

@@ -203,22 +203,22 @@ fn an_idle_interface_that_goes_is_found_gone() {
 #[test]
 fn the_loss_and_the_return_of_an_interface_are_told_once_each() {
     let (mut lab, _told) = lab();
-    let tell = |lab: &mut Lab| -> Vec<(String, bool)> {
+    let tell = |lab: &mut Lab| -> Vec<(String, &'static str)> {
         let control = hitless_live::Control::default();
         pass(lab, 3 * SECOND_NS);
         lab.driver().tell(&control);
-        control.take_notices().into_iter().map(|told| (told.interface, told.is_back)).collect()
+        control.take_notices().into_iter().map(|told| (told.interface, told.change.name())).collect()
     };
     assert_eq!(tell(&mut lab), []);
     lab.far_end(1).unplug();
-    assert_eq!(tell(&mut lab), [("memory1".to_owned(), false)]);
+    assert_eq!(tell(&mut lab), [("memory1".to_owned(), "gone")]);
     assert_eq!(tell(&mut lab), []);
     lab.far_end(1).plug();
-    assert_eq!(tell(&mut lab), [("memory1".to_owned(), true)]);
+    assert_eq!(tell(&mut lab), [("memory1".to_owned(), "back")]);
     lab.far_end(0).refuse_to_rejoin();
     lab.far_end(0).unplug();
-    let gone = ("memory0".to_owned(), false);
-    assert_eq!(tell(&mut lab), [gone.clone(), gone], "once that it is gone, and once that it is so for good");
+    let [gone, lost] = ["gone", "lost"].map(|change| ("memory0".to_owned(), change));
+    assert_eq!(tell(&mut lab), [gone, lost], "once that it is gone, and once that it is so for good");
     lab.far_end(0).plug();
     assert_eq!(tell(&mut lab), []);
     assert!(lab.status().ports[0].failed.as_deref().is_some_and(|text| text.contains("start anew")));

@@ -208,3 +208,29 @@ fn requests_are_answered() {
         ["h0->sw", "sw->h0", "h1->sw", "sw->h1"]
     );
 }
+
+#[test]
+fn a_port_leaves_frames_to_the_kernel_on_request() {
+    let mut lab = Lab::new(&HOSTS, Options::default());
+    lab.know_stations();
+    let experimental = frame(station(0), station(1), 60);
+    let mut other = experimental.clone();
+    other[12..14].copy_from_slice(&[0x08, 0x00]);
+    for (intake, expected) in [("nothing", vec![]), ("link", vec![&experimental]), ("all", vec![&experimental, &other])]
+    {
+        let (reply, answer) = channel();
+        lab.driver().serve(Request::Intake("h0".to_owned(), intake.parse().expect("an intake"), reply));
+        assert_eq!(answer.recv(), Ok(Ok(())));
+        lab.send(0, &experimental);
+        lab.send(0, &other);
+        lab.run_for(100 * US);
+        assert_eq!(lab.received()[1].iter().collect::<Vec<_>>(), expected, "{intake}");
+    }
+    let (reply, answer) = channel();
+    lab.driver().serve(Request::Intake("h9".to_owned(), "all".parse().expect("an intake"), reply));
+    assert_eq!(answer.recv(), Ok(Err("'h9' has no port here".to_owned())));
+    assert!("some".parse::<hitless_live::Intake>().is_err());
+    let status = lab.finish();
+    assert_eq!((status.ports[0].frames_left_to_kernel, status.ports[1].frames_left_to_kernel), (3, 0));
+    assert!(status.drops.is_empty() && !status.is_overloaded, "{status:?}");
+}

@@ -42,7 +42,6 @@ pub use settings::{
     AfqSettings, AfqSketch, AfqTwoGroups, DropAhead, FlowKey, UpdateRule,
 };
 
-/// A port with AFQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AfqPort {
     pub port: PortId,

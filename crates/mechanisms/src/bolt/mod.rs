@@ -24,7 +24,6 @@ use tokens::{Grant, Tokens};
 
 pub use settings::BoltSettings;
 
-/// A port with Bolt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoltPort {
     pub port: PortId,
@@ -60,7 +59,6 @@ hitless_switch::counters! {
 pub struct Bolt {
     #[configured]
     settings: BoltSettings,
-    /// Tokens of the ports with Bolt.
     #[part]
     tokens: ConfiguredPorts<Tokens>,
     /// The queue of notices, by port.

@@ -32,7 +32,6 @@ pub struct EndNeeds {
 pub enum NoRoom {
     /// The sum of line rates exceeds the port's rate.
     Rate {
-        /// The port's rate.
         port: BitRate,
         /// The ends with their rates.
         ends: Vec<EndNeeds>,

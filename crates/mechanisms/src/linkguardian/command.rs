@@ -5,7 +5,6 @@ use hitless_switch::LinkEnd;
 
 use super::settings::Mode;
 
-/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Protect the link, as configured or last commanded.

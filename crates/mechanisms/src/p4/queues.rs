@@ -17,7 +17,6 @@ use super::settings::{P4Queue, P4Rounds, P4Settings};
 use super::told::Missing;
 use crate::queue_limit::{limit_of_port, queue_limit};
 
-/// The queues of a port.
 #[derive(Clone, Debug, Default, hitless_core::state::State)]
 struct PortQueues {
     /// The number of queues before the program's.

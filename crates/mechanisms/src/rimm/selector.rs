@@ -94,7 +94,6 @@ impl DepthMonitor {
         self.entries.iter().map(RegisterArray::stated)
     }
 
-    /// Notes a reported depth.
     pub fn note(&mut self, pass: &mut Pass, told: ReportedDepth, now: Stamp) {
         let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == told.port) else { return };
         self.entries[index].access(pass, 0, |entry| {

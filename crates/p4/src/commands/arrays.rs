@@ -36,8 +36,8 @@ impl Commands<'_> {
         let array = self.register(of)?;
         let known = &self.program.registers[array];
         let value = number(argument(of, 2)?, known.width)?;
-        if value.bit_length() > known.width {
-            refuse!("{} has cells of {} bits, and the value {}", known.name, known.width, value.bit_length());
+        if value.bits() > known.width {
+            refuse!("{} has cells of {} bits, and the value {}", known.name, known.width, value.bits());
         }
         let index = small(argument(of, 1)?)?;
         if !self.state.registers[array].set(index, |word| value.word(word)) {
@@ -153,8 +153,8 @@ impl Commands<'_> {
         let known = &self.program.value_sets[set];
         let Some(text) = of.get(1) else { return Ok((set, None)) };
         let value = number(text, known.width)?;
-        if value.bit_length() > known.width {
-            refuse!("{} has values of {} bits, and {text} has {}", known.name, known.width, value.bit_length());
+        if value.bits() > known.width {
+            refuse!("{} has values of {} bits, and {text} has {}", known.name, known.width, value.bits());
         }
         Ok((set, Some(member_key(known, &value))))
     }

@@ -13,9 +13,7 @@ type Answer = Result<Option<String>>;
 
 /// Executes commands on a program and its state.
 pub struct Commands<'a> {
-    /// The program.
     pub program: &'a Program,
-    /// The program's state.
     pub state: &'a mut State,
     /// Present time in ns; meters need it.
     pub now_ns: u64,

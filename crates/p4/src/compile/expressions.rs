@@ -8,7 +8,7 @@ use crate::bits::Slot;
 use crate::error::{Error, Result, refuse};
 use crate::json::{TypedValue, hex_bytes};
 use crate::node::{Arithmetic, Cast, Comparison, Expression, HeaderPlace, Node, NodeId, Size};
-use crate::number::{Number, Wide};
+use crate::number::{Number, Wide, wide};
 use crate::program::Field;
 
 /// The meaning of an expression.
@@ -16,11 +16,9 @@ use crate::program::Field;
 pub(super) enum Operand {
     /// A number or a truth value.
     Value(NodeId),
-    /// A header.
     Header(HeaderPlace),
     /// A stack of headers or unions.
     Stack(u32),
-    /// A header union.
     Union(u32),
     /// An element of a stack of unions.
     UnionAt(u32, NodeId),
@@ -52,11 +50,11 @@ impl Compiler<'_> {
     fn hex(&mut self, text: &str) -> Result<NodeId> {
         let (digits, is_negative) = text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
         let bytes = hex_bytes(digits)?;
-        let value = Wide::from_bytes(&bytes);
-        if bytes.len() > 256 && value.bit_length() > 2048 {
+        let value = wide(&bytes);
+        if bytes.len() > 256 && value.bits() > 2048 {
             refuse!("the constant {text} has more than 2048 bits");
         }
-        Ok(self.constant(if is_negative { Wide::ZERO.sub(&value) } else { value }))
+        Ok(self.constant(if is_negative { -value } else { value }))
     }
 
     /// The meaning of `value`, an object with a type.
@@ -314,7 +312,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles a condition.
     pub(super) fn condition(&mut self, value: &Value) -> Result<NodeId> {
         match self.operand(value)? {
             Operand::Value(node) if self.program.nodes[node as usize].is_bool() => Ok(node),
@@ -327,13 +324,13 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles an expression of which only the low `width` bits are used.
+    /// Compiles an expression; only its low `width` bits are used.
     pub(super) fn low(&mut self, value: &Value, width: u32) -> Result<Expression> {
         let node = self.number(value)?;
         self.sized(node, Demand::Low(width))
     }
 
-    /// Compiles an expression whose exact value is used.
+    /// Compiles an expression; its exact value is used.
     pub(super) fn exact(&mut self, value: &Value) -> Result<Expression> {
         let node = self.number(value)?;
         self.sized(node, Demand::Whole)

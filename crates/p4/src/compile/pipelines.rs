@@ -164,7 +164,7 @@ impl Compiler<'_> {
             });
             let mut key = Key { name, source, width, kind, word: words, mask: None };
             if let Some(mask) = &given.mask {
-                key.mask = Some(Wide::from_bytes(&hex_bytes(mask)?).0[..key.words()].to_vec());
+                key.mask = Some(wide(mask)?.as_bits().digits()[..key.words()].to_vec());
             }
             words += key.words() as u32;
             fields.push(key);
@@ -238,7 +238,7 @@ impl Compiler<'_> {
 }
 
 fn wide(text: &str) -> Result<Wide> {
-    Ok(Wide::from_bytes(&hex_bytes(text)?))
+    Ok(crate::number::wide(&hex_bytes(text)?))
 }
 
 fn matched(of: &MatchValue) -> Result<Match> {

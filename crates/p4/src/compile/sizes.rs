@@ -102,7 +102,7 @@ impl Compiler<'_> {
         match self.program.nodes[node as usize] {
             Node::Constant(constant) => {
                 let value = &self.program.constants[constant as usize];
-                (!value.is_negative()).then(|| value.bit_length())
+                (!value.is_negative()).then(|| value.bits())
             }
             _ => None,
         }
@@ -127,7 +127,7 @@ impl Compiler<'_> {
         let bits = match self.program.nodes[node as usize] {
             Node::Constant(constant) => {
                 let value = &self.program.constants[constant as usize];
-                1 + if value.is_negative() { value.not().bit_length() } else { value.bit_length() }
+                1 + if value.is_negative() { (!value).bits() } else { value.bits() }
             }
             Node::Field(slot) | Node::Access(_, _, slot) | Node::Parameter(slot) => {
                 slot.width + u32::from(!slot.is_signed)

@@ -12,11 +12,8 @@ use crate::program::{Action, MatchKind, Program, Table};
 pub struct P4Info {
     /// Kind and name of each object by its number.
     pub names: BTreeMap<u32, (&'static str, String)>,
-    /// Tables.
     pub tables: BTreeMap<u32, TableInfo>,
-    /// Actions.
     pub actions: BTreeMap<u32, ActionInfo>,
-    /// Action profiles.
     pub profiles: BTreeMap<u32, ProfileInfo>,
     /// Counter arrays: their indices in the program.
     pub counters: BTreeMap<u32, usize>,
@@ -24,22 +21,17 @@ pub struct P4Info {
     pub meters: BTreeMap<u32, usize>,
     /// Register arrays.
     pub registers: BTreeMap<u32, RegisterInfo>,
-    /// Value sets of the parser.
     pub value_sets: BTreeMap<u32, ValueSetInfo>,
 }
 
-/// A table.
 #[derive(Debug)]
 pub struct TableInfo {
-    /// The table's name.
     pub name: String,
-    /// The table's number in the program.
     pub table: u32,
     /// The fields of the key, in the program's order.
     pub fields: Vec<FieldInfo>,
     /// The actions by number, with their scopes.
     pub actions: BTreeMap<u32, i64>,
-    /// Whether the default action is constant.
     pub has_constant_default: bool,
     /// Whether the entries are constant.
     pub is_constant: bool,
@@ -50,9 +42,7 @@ pub struct TableInfo {
 /// A field of a key.
 #[derive(Clone, Debug)]
 pub struct FieldInfo {
-    /// The field's number.
     pub id: u32,
-    /// The field's name.
     pub name: String,
     /// Width in bits.
     pub width: u32,
@@ -60,21 +50,16 @@ pub struct FieldInfo {
     pub kind: &'static str,
 }
 
-/// An action.
 #[derive(Debug)]
 pub struct ActionInfo {
-    /// The action's name.
     pub name: String,
     /// Parameters: number, name, width in bits.
     pub parameters: Vec<(u32, String, u32)>,
 }
 
-/// An action profile.
 #[derive(Debug)]
 pub struct ProfileInfo {
-    /// The profile's name.
     pub name: String,
-    /// The profile's number in the program.
     pub profile: u32,
     /// The tables that use its members.
     pub tables: Vec<u32>,
@@ -90,7 +75,6 @@ pub struct ProfileInfo {
     pub weight_max: i64,
 }
 
-/// A register array.
 #[derive(Debug)]
 pub struct RegisterInfo {
     /// The array's index in the program.
@@ -110,12 +94,10 @@ pub enum Cell {
     Bool,
 }
 
-/// A value set.
 #[derive(Debug)]
 pub struct ValueSetInfo {
     /// The set's index in the program.
     pub set: usize,
-    /// The set's fields.
     pub fields: Vec<FieldInfo>,
     /// Maximum number of members.
     pub size: i64,

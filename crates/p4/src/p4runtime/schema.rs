@@ -19,11 +19,14 @@ pub struct Kind {
 /// A field of a message type.
 #[derive(Debug)]
 pub struct Known {
-    name: &'static str,
-    shape: Shape,
-    is_repeated: bool,
+    /// The field's name.
+    pub name: &'static str,
+    /// The field's type.
+    pub shape: Shape,
+    /// Whether the field can occur more than once.
+    pub is_repeated: bool,
     /// At most one of the fields with the same choice (`oneof`) can be present.
-    choice: Option<&'static str>,
+    pub choice: Option<&'static str>,
 }
 
 /// The type of a field.
@@ -41,23 +44,7 @@ pub enum Shape {
     Text,
     /// An enumeration: names and numbers.
     Enum(&'static [(&'static str, i64)]),
-    /// A message.
     Message(&'static Kind),
-}
-
-/// An optional field.
-pub const fn one(name: &'static str, shape: Shape) -> Known {
-    Known { name, shape, is_repeated: false, choice: None }
-}
-
-/// A repeated field.
-pub const fn many(name: &'static str, shape: Shape) -> Known {
-    Known { name, shape, is_repeated: true, choice: None }
-}
-
-/// A field of a choice.
-pub const fn choice(of: &'static str, name: &'static str, shape: Shape) -> Known {
-    Known { name, shape, is_repeated: false, choice: Some(of) }
 }
 
 /// A message that conforms to its type.
@@ -103,7 +90,6 @@ impl Document {
         Ok(Self { kind, fields, file: file.into() })
     }
 
-    /// The message.
     pub fn message(&self) -> Message<'_> {
         Message { kind: self.kind, fields: &self.fields, file: &self.file, line: 1 }
     }

@@ -13,14 +13,12 @@ pub struct Field {
     pub name: String,
     /// The line of the name, or of the list element; from 1.
     pub line: u32,
-    /// The field's value.
     pub value: Value,
 }
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A message.
     Message(Vec<Field>),
     /// A quoted string with resolved escapes.
     Bytes(Vec<u8>),

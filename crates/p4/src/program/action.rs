@@ -5,10 +5,8 @@ use std::ops::Range;
 use crate::bits::Slot;
 use crate::node::{Expression, HeaderPlace};
 
-/// An action.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// The action's name.
     pub name: String,
     /// Names of the parameters, and their positions in the data.
     pub parameters: Vec<(String, Slot)>,
@@ -18,7 +16,6 @@ pub struct Action {
     pub code: Range<u32>,
 }
 
-/// An instruction of an action.
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction {
     /// Sets a field.
@@ -57,7 +54,6 @@ pub enum Instruction {
     Random(Slot, Expression, Expression),
     /// A hash: target, base, calculation, size.
     Hash(Slot, Expression, u32, Expression),
-    /// Counts the packet in an array.
     Count(u32, Expression),
     /// Executes a meter of an array; the last operand is the target of the colour.
     Meter(u32, Expression, Slot),

@@ -24,19 +24,16 @@ pub struct Program {
     pub compiler: String,
     /// Size of a packet's values in bytes.
     pub values_bytes: usize,
-    /// Header instances and metadata.
     pub headers: Vec<Header>,
     /// Fields of all headers.
     pub fields: Vec<Field>,
     /// Stacks of headers and of unions.
     pub stacks: Vec<Stack>,
-    /// Header unions.
     pub unions: Vec<Union>,
     /// Nodes of all expressions.
     pub nodes: Vec<Node>,
     /// Constants of all expressions.
     pub constants: Vec<Wide>,
-    /// States of the parser.
     pub states: Vec<State>,
     /// The first state; `None` if nothing is parsed.
     pub start: Option<u32>,
@@ -44,7 +41,6 @@ pub struct Program {
     pub value_sets: Vec<ValueSet>,
     /// Headers in the deparser's order.
     pub deparser: Vec<u32>,
-    /// Actions.
     pub actions: Vec<Action>,
     /// Instructions of all actions.
     pub instructions: Vec<Instruction>,
@@ -52,7 +48,6 @@ pub struct Program {
     pub places: Vec<String>,
     /// Tables of ingress and egress.
     pub tables: Vec<Table>,
-    /// Action profiles.
     pub profiles: Vec<Profile>,
     /// Steps of ingress and egress.
     pub steps: Vec<Step>,
@@ -68,9 +63,7 @@ pub struct Program {
     pub field_lists: Vec<FieldList>,
     /// Number of the list of fields that a moved packet keeps (`MOVED_FIELDS` of p4/hitless.p4), if it exists.
     pub moved_list: Option<u32>,
-    /// Lists of digest fields.
     pub digests: Vec<FieldList>,
-    /// Register arrays.
     pub registers: Vec<RegisterArray>,
     /// Counter arrays, except direct counters.
     pub counters: Vec<Array>,
@@ -90,10 +83,8 @@ pub struct Program {
     pub outputs: Vec<Slot>,
 }
 
-/// A header instance.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
-    /// The header's name.
     pub name: String,
     /// The name of the header's type.
     pub kind: String,
@@ -133,10 +124,8 @@ pub struct Varbit {
     pub length: Option<Expression>,
 }
 
-/// A field of a header instance.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// The field's name.
     pub name: String,
     /// The field's position; for a varbit, at its maximum length.
     pub slot: Slot,
@@ -147,7 +136,6 @@ pub struct Field {
 /// A stack of headers or unions.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    /// The stack's name.
     pub name: String,
     /// Its elements: headers or unions.
     pub headers: Vec<u32>,
@@ -155,12 +143,9 @@ pub struct Stack {
     pub of_unions: bool,
 }
 
-/// A header union.
 #[derive(Clone, Debug)]
 pub struct Union {
-    /// The union's name.
     pub name: String,
-    /// The union's headers.
     pub headers: Vec<u32>,
     /// Names of the headers within the union.
     pub members: Vec<String>,
@@ -169,7 +154,6 @@ pub struct Union {
 /// A step of ingress or egress.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A table.
     Table(u32),
     /// A condition: node, next step if it holds, next step if not, place in the source.
     Condition(NodeId, Option<u32>, Option<u32>, u32),
@@ -180,11 +164,8 @@ pub enum Step {
 /// The calculation of a hash or checksum.
 #[derive(Clone, Debug)]
 pub struct Calculation {
-    /// The calculation's name.
     pub name: String,
-    /// The algorithm.
     pub algorithm: Algorithm,
-    /// The input.
     pub input: Vec<Input>,
     /// Whether the input includes the bytes after the parsed headers.
     pub with_payload: bool,
@@ -206,37 +187,27 @@ pub enum Input {
 /// A checksum that is verified after parsing or updated before deparsing.
 #[derive(Clone, Debug)]
 pub struct Checksum {
-    /// The checksum's name.
     pub name: String,
     /// The header with the checksum field.
     pub header: u32,
     /// The checksum field.
     pub target: Slot,
-    /// The calculation.
     pub calculation: u32,
     /// The condition for verification or update.
     pub condition: Option<NodeId>,
-    /// Whether it is updated.
     pub is_updated: bool,
-    /// Whether it is verified.
     pub is_verified: bool,
 }
 
-/// A list of fields.
 #[derive(Clone, Debug)]
 pub struct FieldList {
-    /// The list's number in the document.
     pub id: u32,
-    /// The list's name.
     pub name: String,
-    /// The list's fields.
     pub fields: Vec<Slot>,
 }
 
-/// A register array.
 #[derive(Clone, Debug)]
 pub struct RegisterArray {
-    /// The array's name.
     pub name: String,
     /// Number of cells.
     pub size: u64,
@@ -247,7 +218,6 @@ pub struct RegisterArray {
 /// An array of counters.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// The array's name.
     pub name: String,
     /// Number of counters.
     pub size: u64,
@@ -255,16 +225,12 @@ pub struct Array {
     pub table: Option<String>,
 }
 
-/// An array of meters.
 #[derive(Clone, Debug)]
 pub struct MeterArray {
-    /// The array's name.
     pub name: String,
-    /// Number of meters.
     pub size: u64,
     /// Whether it counts bytes instead of packets.
     pub counts_bytes: bool,
-    /// Number of rates of a meter.
     pub rates: u32,
     /// The target field for the colour of a direct meter.
     pub target: Option<Slot>,
@@ -302,7 +268,6 @@ pub struct Standard {
     pub instance_type: Option<Slot>,
     /// Length in bytes.
     pub packet_length: Option<Slot>,
-    /// The parser's error.
     pub parser_error: Option<Slot>,
     /// Whether a checksum is wrong.
     pub checksum_error: Option<Slot>,

@@ -3,14 +3,11 @@
 use crate::bits::Slot;
 use crate::node::{Expression, HeaderPlace, NodeId};
 
-/// A state of the parser.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// The state's name.
     pub name: String,
     /// Its operations, in order.
     pub operations: Vec<ParserOperation>,
-    /// The parts of its key.
     pub key: Vec<KeyPart>,
     /// Size of the key in bytes; each part is padded to whole bytes.
     pub key_bytes: u32,
@@ -20,7 +17,6 @@ pub struct State {
     pub otherwise: Option<u32>,
 }
 
-/// An operation of a parser state.
 #[derive(Clone, Copy, Debug)]
 pub enum ParserOperation {
     /// Extracts a header, with the length of its varbit in bits.
@@ -37,10 +33,8 @@ pub enum ParserOperation {
     Run(u32, u32),
 }
 
-/// The header to extract.
 #[derive(Clone, Copy, Debug)]
 pub enum Extracted {
-    /// A header.
     Header(u32),
     /// The next element of a stack.
     Next(u32),
@@ -51,7 +45,6 @@ pub enum Extracted {
 /// A part of the key of a state.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyPart {
-    /// A field.
     Field(Slot),
     /// A field of the last element of a stack: header, field, width.
     Last(HeaderPlace, u32, u32),
@@ -92,7 +85,6 @@ pub enum CaseMatch {
 /// A set of values written by the control plane.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
-    /// The set's name.
     pub name: String,
     /// Width of a value in bits.
     pub width: u32,

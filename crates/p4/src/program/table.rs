@@ -3,10 +3,8 @@
 use crate::bits::Slot;
 use crate::node::HeaderPlace;
 
-/// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The table's name.
     pub name: String,
     /// The fields of its key.
     pub key: Vec<Key>,
@@ -34,7 +32,7 @@ pub struct Table {
     pub entries: Vec<Entry>,
 }
 
-/// The method by which a table finds an entry.
+/// The method of finding an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
     /// Exact match.
@@ -50,11 +48,9 @@ pub enum Lookup {
 pub struct Key {
     /// The field's name in the control plane.
     pub name: String,
-    /// The source of its value.
     pub source: KeySource,
     /// Width in bits.
     pub width: u32,
-    /// The match kind.
     pub kind: MatchKind,
     /// Index of its first word in the key.
     pub word: u32,
@@ -72,11 +68,8 @@ impl Key {
 /// The source of a key field's value.
 #[derive(Clone, Copy, Debug)]
 pub enum KeySource {
-    /// A field.
     Field(Slot),
-    /// Whether a header is valid.
     Valid(u32),
-    /// Whether a union has a valid header.
     ValidUnion(u32),
     /// A field of an element of a stack: header, field.
     At(HeaderPlace, u32),
@@ -110,9 +103,7 @@ impl MatchKind {
 /// An action with its data.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Call {
-    /// The action.
     pub action: u32,
-    /// Its data.
     pub data: Box<[u8]>,
 }
 
@@ -127,7 +118,6 @@ pub enum Target {
     Group(u32),
 }
 
-/// An entry of a table.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Entry {
     /// The key's value; for a range, its start.
@@ -138,7 +128,6 @@ pub struct Entry {
     pub prefix: u32,
     /// Priority; the smallest number wins.
     pub priority: i64,
-    /// The entry's target.
     pub target: Target,
 }
 
@@ -154,7 +143,6 @@ pub enum Next {
 /// An action profile, shared by entries.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// The profile's name.
     pub name: String,
     /// The calculation that selects a member of a group.
     pub selector: Option<u32>,

@@ -111,6 +111,13 @@ impl Check<'_> {
                 self.swift(swift, tcp, &field("congestion"));
             }
             Congestion::Bolt(bolt) => self.bolt(bolt, tcp, section),
+            Congestion::Own(own) => {
+                let problem = |(name, rule): (String, String)| {
+                    let place = if name.is_empty() { name } else { format!(".{name}") };
+                    Problem::new(format!("{section}.congestion{place}"), "", rule)
+                };
+                self.report_all(own.check().into_iter().map(problem));
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod claim;
 mod command;
+mod congestion;
 mod entry;
 mod erased;
 mod facts;

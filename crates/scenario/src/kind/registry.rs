@@ -3,28 +3,32 @@
 use std::sync::OnceLock;
 
 use hitless_core::settings::schema::completed;
-use schemars::JsonSchema;
-use schemars::generate::{SchemaGenerator, SchemaSettings};
+use hitless_hosts::transport::tcp::congestion::CongestionKind;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 use toml::Table;
 
+use super::congestion::add_congestion;
 use super::erased::{Erased, ErasedKind};
 use super::runtime::{Profile, RuntimeKind, made};
 use super::{Entry, Kind};
 use crate::Scenario;
 use crate::network::topology::Topology;
 
-/// The kinds of mechanisms that a scenario can name.
+/// The kinds of mechanisms, and of congestion controls from outside the tree, that a scenario can name.
 #[derive(Clone, Default)]
 pub struct Registry {
-    kinds: Vec<&'static dyn ErasedKind>,
-    schema: OnceLock<Value>,
+    pub(super) kinds: Vec<&'static dyn ErasedKind>,
+    /// Congestion controls from outside the hosts' crate.
+    pub(super) congestion: Vec<&'static dyn CongestionKind>,
+    pub(super) schema: OnceLock<Value>,
 }
 
 impl Registry {
     /// Makes an empty registry.
     pub const fn new() -> Self {
-        Self { kinds: Vec::new(), schema: OnceLock::new() }
+        Self { kinds: Vec::new(), congestion: Vec::new(), schema: OnceLock::new() }
     }
 
     /// Adds the kind `K`.
@@ -35,7 +39,7 @@ impl Registry {
     pub fn with<K: Kind>(mut self) -> Self {
         assert!(self.names().all(|name| name != K::NAME), "two kinds of mechanisms are called {}", K::NAME);
         self.kinds.push(Erased::<K>::KIND);
-        Self { kinds: self.kinds, schema: OnceLock::new() }
+        Self { schema: OnceLock::new(), ..self }
     }
 
     /// Adds a kind that is defined at run time. Its memory is never freed.
@@ -47,14 +51,14 @@ impl Registry {
             return Err(format!("there is a mechanism of the kind \"{}\" already", profile.name));
         }
         self.kinds.push(made(profile, Box::new(kind))?);
-        Ok(Self { kinds: self.kinds, schema: OnceLock::new() })
+        Ok(Self { schema: OnceLock::new(), ..self })
     }
 
     /// Removes the kind with this name.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.kinds.retain(|kind| kind.facts().name != name);
-        Self { kinds: self.kinds, schema: OnceLock::new() }
+        Self { schema: OnceLock::new(), ..self }
     }
 
     /// Returns the names of the kinds in order.
@@ -75,9 +79,15 @@ impl Registry {
 
     fn compose_schema(&self) -> Value {
         let mut generator = SchemaSettings::default().into_generator();
-        let variants: Vec<Value> = self.kinds.iter().map(|kind| variant(*kind, &mut generator)).collect();
+        let of = |kind: &&dyn ErasedKind| {
+            let schema = kind.schema(&mut generator);
+            tagged(kind.facts().name, kind.facts().summary, schema)
+        };
+        let variants: Vec<Value> = self.kinds.iter().map(of).collect();
+        let congestion = self.congestion_variants(&mut generator);
         let mut schema = generator.into_root_schema_for::<Scenario>().to_value();
         schema["$defs"][&*Entry::schema_name()]["oneOf"] = variants.into();
+        add_congestion(&mut schema, congestion);
         completed(schema)
     }
 
@@ -112,15 +122,14 @@ impl Registry {
     }
 }
 
-/// Returns the schema of a kind's settings, tagged with its name.
-fn variant(kind: &dyn ErasedKind, generator: &mut SchemaGenerator) -> Value {
-    let facts = kind.facts();
-    let mut schema = kind.schema(generator).to_value();
-    schema["description"] = facts.summary.into();
+/// Tags the schema of a kind's settings with its name.
+pub(super) fn tagged(name: &str, summary: &str, schema: Schema) -> Value {
+    let mut schema = schema.to_value();
+    schema["description"] = summary.into();
     let properties =
         schema.as_object_mut().map(|object| object.entry("properties").or_insert_with(|| Map::new().into()));
     if let Some(properties) = properties {
-        properties["kind"] = json!({ "type": "string", "const": facts.name });
+        properties["kind"] = json!({ "type": "string", "const": name });
     }
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     schema["required"] = [Value::from("kind")].into_iter().chain(required).collect();

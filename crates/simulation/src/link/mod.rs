@@ -22,7 +22,6 @@ use impairment::Impairment;
 /// Counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
-    /// Frames sent.
     pub frames_sent: u64,
     /// Frames that arrived intact.
     pub frames_arrived: u64,
@@ -308,12 +307,10 @@ impl Links {
         &mut self.all
     }
 
-    /// All links.
     pub fn iter(&self) -> std::slice::Iter<'_, Link> {
         self.all.iter()
     }
 
-    /// The counters of a link.
     pub fn counters(&self, link: usize) -> LinkCounters {
         let state = &self.all[link];
         let lost = self.impairments.get(&link).map(|impairment| (impairment.corrupted, impairment.lost_down));

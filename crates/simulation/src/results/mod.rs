@@ -17,7 +17,6 @@ pub use table::{Column, Table};
 pub struct Outcome {
     /// Totals.
     pub summary: Summary,
-    /// All tables.
     pub tables: Vec<Table>,
     /// Violated invariants, one sentence each. A run with any has failed.
     pub violations: Vec<String>,

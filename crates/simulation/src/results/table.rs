@@ -30,7 +30,6 @@ impl Column {
 /// A named table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The table's name.
     pub name: &'static str,
     /// Name and values of each column, in display order.
     pub columns: Vec<(&'static str, Column)>,

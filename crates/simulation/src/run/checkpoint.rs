@@ -61,6 +61,8 @@ impl Resumable {
         }
         let switches = &run.network.switches;
         let mut kinds: Vec<_> = switches.iter().flat_map(|switch| switch.without_state()).collect();
+        let controls = run.global.scenario.own_congestion();
+        kinds.extend(controls.filter(|facts| !facts.has_checkpoints).map(|facts| facts.name));
         kinds.sort_unstable();
         kinds.dedup();
         if !kinds.is_empty() {

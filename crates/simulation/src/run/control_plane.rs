@@ -14,26 +14,15 @@ use super::recovery::Recovery;
 #[derive(Clone, Debug)]
 pub enum Change {
     /// A link gets a new loss model.
-    Loss {
-        /// The link.
-        link: DirectedLink,
-        /// The loss model.
-        model: LossModel,
-    },
+    Loss { link: DirectedLink, model: LossModel },
     /// One direction of a link goes down or up without failure detection.
-    State {
-        /// The link.
-        link: DirectedLink,
-        /// The new state.
-        state: LinkState,
-    },
+    State { link: DirectedLink, state: LinkState },
     /// A link is cut in both directions; its ends detect it.
     Cut(LinkId),
     /// A cut link is repaired.
     Mend(LinkId),
     /// A command for a mechanism of a switch.
     Command {
-        /// The switch.
         switch: u32,
         /// The index of the mechanism in the switch.
         mechanism: usize,

@@ -53,7 +53,6 @@ impl<E: Edge> Run<E> {
         self.now
     }
 
-    /// The scenario.
     pub const fn scenario(&self) -> &Scenario {
         &self.global.scenario
     }
@@ -63,7 +62,6 @@ impl<E: Edge> Run<E> {
         &self.network.topology
     }
 
-    /// The edge.
     pub const fn edge(&self) -> &E {
         &self.network.shared.edge
     }
@@ -251,7 +249,6 @@ impl<E: Edge> Run<E> {
         self.network.shared.links.clear_loss(link.index());
     }
 
-    /// The counters of a link.
     pub fn link_counters(&self, link: DirectedLink) -> LinkCounters {
         self.network.shared.links.counters(link.index())
     }

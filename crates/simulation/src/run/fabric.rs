@@ -30,7 +30,6 @@ pub(super) trait Fabric {
     /// Takes one direction of a link down or up.
     fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState);
 
-    /// The counters of a link.
     fn link_counters(&self, link: usize) -> LinkCounters;
 
     /// Sends a control-plane command to a mechanism of a switch.
@@ -42,7 +41,6 @@ pub(super) trait Fabric {
     /// Redirects packets for a port to `backup`, or back to the port itself.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>);
 
-    /// Bytes sent by a port.
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64;
 
     /// Bytes queued at a port.

@@ -112,7 +112,6 @@ impl FlowStarts {
         self.messages.max(self.messages_offered).saturating_add(self.closed_loops.flows_to_come())
     }
 
-    /// Whether all flows have started.
     pub fn are_over(&mut self) -> bool {
         self.closed_loops.are_over() && self.workload.peek().is_none()
     }

@@ -98,7 +98,6 @@ impl<E: Edge> Network<E> {
         switch.end_at_full_queue(packet, &mut environment);
     }
 
-    /// A switch with its environment.
     #[inline(always)]
     pub fn at(&mut self, switch: u32) -> (&mut Switch, SwitchEnvironment<'_, E>) {
         let Self { shared, switches, .. } = self;

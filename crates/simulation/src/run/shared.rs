@@ -208,7 +208,6 @@ impl<E: Edge> Shared<E> {
         self.queue.push(ended_at + self.sender_end_delay, order, event);
     }
 
-    /// Schedules an event of a switch.
     #[inline(always)]
     pub fn schedule_switch(&mut self, at: Time, switch: u32, event: SwitchEvent) {
         let node = self.hosts_count + switch;
@@ -249,7 +248,6 @@ impl<E: Edge> Shared<E> {
         self.discard(packet);
     }
 
-    /// All existing packets.
     pub fn existing(&mut self) -> Vec<PacketHandle> {
         let (slots, alive) = (self.packets.peak(), self.packets.alive());
         let mut exists = vec![true; slots];

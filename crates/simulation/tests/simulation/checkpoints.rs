@@ -31,7 +31,7 @@ fn same(found: &Outcome, expected: &Outcome, what: &str) {
 }
 
 /// Checkpoints the run at these fractions, and resumes each time in a newly built simulation.
-fn goes_on(scenario: &Scenario, shares: &[f64]) {
+pub fn goes_on(scenario: &Scenario, shares: &[f64]) {
     let expected = simulation(scenario).run(&Progress::default());
     let mut at_work = resumable(scenario);
     at_work.start();

@@ -20,6 +20,7 @@ mod links_beyond;
 mod losses;
 mod measures;
 mod open_connections;
+mod own_congestion;
 mod partitions;
 mod protocols;
 mod relations;

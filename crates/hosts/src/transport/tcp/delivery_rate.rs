@@ -23,7 +23,7 @@ struct SendRecord {
 
 /// A sample of the path's delivery rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RateSample {
+pub struct RateSample {
     /// Bytes delivered over the interval (rs.delivered).
     pub delivered_bytes: u64,
     /// Longer of the send and the acknowledgement time of these bytes (rs.interval); not zero.
@@ -35,6 +35,7 @@ pub(super) struct RateSample {
 }
 
 impl RateSample {
+    /// Returns the rate of the sample.
     pub fn bytes_per_second(&self) -> f64 {
         self.delivered_bytes as f64 / self.interval.as_seconds()
     }

@@ -6,6 +6,7 @@
 //! `scoreboard` (segments in flight), `delivery` (data delivered by an acknowledgement), `rack` (loss by time, RFC
 //! 8985), `congestion` (RFC 5681, 9438, 8257; BBR; Swift; Bolt), `delivery_rate` (its samples), `prr` (RFC 9937),
 //! `pacing`, `reassembly` (RFC 2018), and the two ends.
+//! Other crates can add congestion controls: [`congestion::OwnCongestion`].
 //!
 //! An application may write several times over the life of a connection: window, round-trip time and DCTCP's alpha
 //! persist.

@@ -142,7 +142,11 @@ impl TcpReceiver {
                 let asks = BoltFlags(header.congestion_option).contains(BoltFlags::INC);
                 self.congestion_option = self.congestion_option.saturating_add(u8::from(asks));
             }
-            CongestionName::Newreno | CongestionName::Cubic | CongestionName::Dctcp | CongestionName::Bbr => {}
+            CongestionName::Newreno
+            | CongestionName::Cubic
+            | CongestionName::Dctcp
+            | CongestionName::Bbr
+            | CongestionName::Own => {}
         }
     }
 
@@ -282,7 +286,6 @@ impl TcpReceiver {
         }
     }
 
-    /// Returns the packet of an acknowledgement.
     #[inline]
     fn packet(&self, acknowledgement: &Acknowledgement, flags: TcpFlags, frame_bytes: u32) -> Outgoing {
         let echo = if acknowledgement.echo { TcpFlags::ECE } else { TcpFlags::default() };

@@ -211,7 +211,7 @@ impl TcpSettings {
     }
 
     /// Returns the congestion window of a new connection, with its bounds.
-    pub(super) fn window(&self) -> Window {
+    pub fn window(&self) -> Window {
         let mss_bytes = self.mss.0;
         let (growth, _, max_segments) = self.congestion.window_rules();
         let max_cwnd_bytes = max_segments.map_or(u64::MAX, |segments| (segments * mss_bytes as f64) as u64);
@@ -233,7 +233,7 @@ impl TcpSettings {
 
     /// Returns whether ECN works as in RFC 8257 instead of RFC 3168.
     pub(super) fn precise_ecn(&self) -> bool {
-        self.ecn && matches!(self.congestion, Congestion::Dctcp(_))
+        self.ecn && self.congestion.counts_marks()
     }
 
     /// Returns the frame length of a data segment.

@@ -6,7 +6,7 @@ use crate::counter::Counter;
 use crate::entries::Match;
 use crate::error::{Error, Result, refuse};
 use crate::meter::{Meter, Rate};
-use crate::number::{Number, Wide};
+use crate::number::{Number, Wide, wide};
 use crate::p4runtime::info::{Cell, ValueSetInfo};
 use crate::p4runtime::schema::{At, Message};
 use crate::program::ValueSet;
@@ -36,9 +36,9 @@ fn signed(bytes: &[u8], width: u32, what: &str) -> Result<Wide> {
     let Some(&first) = bytes.first() else { return number(bytes, width, what) };
     let (is_negative, fill) = if first & 0x80 == 0 { (false, 0) } else { (true, 0xff) };
     let short: Vec<_> = bytes.iter().copied().skip_while(|&byte| byte == fill).collect();
-    let value = Wide::from_bytes(&short);
+    let value = wide(&short);
     // Two's complement of the remaining bytes: subtract their modulus.
-    let value = if is_negative { value.sub(&Wide::small(1).shl(8 * short.len() as u64)) } else { value };
+    let value = if is_negative { value - Wide::ONE.left(8 * short.len() as u64) } else { value };
     if 8 * short.len() as u32 > width + 8 || value.wrap(u64::from(width)) != value {
         refuse!("the value of {what} has more bits than int<{width}>");
     }
@@ -222,7 +222,7 @@ fn member(thing: &str, known: &ValueSet, info: &ValueSetInfo, given: Message<'_>
         let Match::Exact(part) = given else {
             refuse!("the field {} is matched {}, which is not supported", field.name, field.kind);
         };
-        value = value.shl(u64::from(field.width)).or(&part);
+        value = value.left(u64::from(field.width)) | part;
     }
     Ok(member_key(known, &value))
 }

@@ -3,7 +3,7 @@
 use super::Write;
 use crate::entries::{Match, call};
 use crate::error::{Error, Result, refuse};
-use crate::number::{FIELD_BITS_MAX, Number, Wide};
+use crate::number::{FIELD_BITS_MAX, Number, Wide, wide};
 use crate::p4runtime::info::{FieldInfo, TableInfo};
 use crate::p4runtime::schema::{At, Message};
 use crate::program::{Call, Table};
@@ -25,7 +25,7 @@ pub(super) fn number(bytes: &[u8], width: u32, what: &str) -> Result<Wide> {
         let text = if bytes.len() > 32 { String::new() } else { format!(" {}", hexadecimal(bytes)) };
         refuse!("the value{text} of {what} has {bits} bits, and there is room for {width}");
     }
-    Ok(Wide::from_bytes(bytes))
+    Ok(wide(bytes))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -34,7 +34,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 /// A number with the low `width` bits set.
 fn ones(width: u32) -> Wide {
-    Wide::small(1).shl(u64::from(width.min(FIELD_BITS_MAX))).sub(&Wide::small(1))
+    Wide::ONE.left(u64::from(width.min(FIELD_BITS_MAX))) - Wide::ONE
 }
 
 /// The match of an omitted field, which accepts any value.
@@ -68,7 +68,7 @@ pub(super) fn matched(field: &FieldInfo, given: Message<'_>) -> Result<Match> {
                 refuse!("the field {name} has a prefix of 0 bits: a field that may be anything is left out");
             }
             let value = value("value")?;
-            if !value.and(&ones(width - length)).is_zero() {
+            if !(value & ones(width - length)).is_zero() {
                 let text = hexadecimal(of.bytes("value"));
                 refuse!("the field {name} has the value {text} with ones behind its prefix of {length} bits");
             }
@@ -79,7 +79,7 @@ pub(super) fn matched(field: &FieldInfo, given: Message<'_>) -> Result<Match> {
             if mask.is_zero() {
                 refuse!("the field {name} has a mask of 0: a field that may be anything is left out");
             }
-            if value.and(&mask) != value {
+            if value & mask != value {
                 let (value, mask) = (hexadecimal(of.bytes("value")), hexadecimal(of.bytes("mask")));
                 refuse!("the field {name} has the value {value} with ones where its mask {mask} has none");
             }
@@ -87,7 +87,7 @@ pub(super) fn matched(field: &FieldInfo, given: Message<'_>) -> Result<Match> {
         }
         "RANGE" => {
             let (low, high) = (value("low")?, value("high")?);
-            if low.order(&high) == std::cmp::Ordering::Greater {
+            if low > high {
                 let (low, high) = (hexadecimal(of.bytes("low")), hexadecimal(of.bytes("high")));
                 refuse!("the field {name} has the range {low} to {high}, which ends before it begins");
             }

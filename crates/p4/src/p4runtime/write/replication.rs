@@ -3,6 +3,7 @@
 use super::fields::number;
 use super::{Change, Write, unsupported};
 use crate::error::{Error, Result, refuse};
+use crate::number::Number;
 use crate::p4runtime::schema::{At, Message};
 use crate::replication::Replica;
 
@@ -55,7 +56,7 @@ impl Write<'_> {
         unsupported(of, &["backup_replicas"], "a replica has one port")?;
         let width = self.commands.program.standard.egress_spec.map_or(9, |slot| slot.width);
         let port = match of.chosen("port_kind") {
-            Some("port") => number(of.bytes("port"), width, "the port of a replica")?.0[0],
+            Some("port") => number(of.bytes("port"), width, "the port of a replica")?.word(0),
             Some(_) => of.number("egress_port"),
             None => refuse!("the replica has no port"),
         };

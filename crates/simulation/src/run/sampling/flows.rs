@@ -45,7 +45,6 @@ impl FlowSampler {
     }
 }
 
-/// The table of samples.
 pub(super) fn table<'a>(samplers: &'a [FlowSampler], groups: &[FlowGroup]) -> Table {
     let of_sampler = |sampler: &'a FlowSampler| sampler.samples.iter().map(|sample| (sampler.group, sample));
     let rows: Vec<_> = samplers.iter().flat_map(of_sampler).collect();

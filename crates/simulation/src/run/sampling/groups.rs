@@ -54,7 +54,6 @@ impl GroupSampler {
     }
 }
 
-/// The table of samples.
 pub(super) fn table<'a>(samplers: &'a [GroupSampler], groups: &[FlowGroup]) -> Table {
     let of_sampler =
         |sampler: &'a GroupSampler| sampler.samples.iter().map(|&(at, counts)| (sampler.group, at, counts));

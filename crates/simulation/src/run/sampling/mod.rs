@@ -84,7 +84,6 @@ impl Samplers {
         network.schedule_sample(now + self.period(number), number as u32);
     }
 
-    /// The tables of all samples.
     pub fn tables(&self, groups: &[FlowGroup]) -> [Table; 5] {
         [
             flows::table(&self.flows, groups),

@@ -7,6 +7,7 @@ use super::cubic::Cubic;
 use super::dctcp::Dctcp;
 use super::fractional::FractionalWindow;
 use super::newreno::NewReno;
+use super::own::OwnAlgorithm;
 use super::settings::Congestion;
 use super::swift::Swift;
 use crate::transport::tcp::settings::TcpSettings;
@@ -23,6 +24,8 @@ pub(in crate::transport::tcp) enum Algorithm {
     Bbr(Box<Bbr>),
     Swift(Box<Swift>),
     Bolt(Box<Bolt>),
+    /// From outside this crate.
+    Own(Box<OwnAlgorithm>),
 }
 
 macro_rules! dispatch {
@@ -34,6 +37,7 @@ macro_rules! dispatch {
             Algorithm::Bbr($algorithm) => $call,
             Algorithm::Swift($algorithm) => $call,
             Algorithm::Bolt($algorithm) => $call,
+            Algorithm::Own($algorithm) => $call,
         }
     };
 }
@@ -48,18 +52,27 @@ impl Algorithm {
             Congestion::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, config.burst_segments, window))),
             Congestion::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, window))),
             Congestion::Bolt(bolt) => Self::Bolt(Box::new(Bolt::new(bolt, window))),
+            Congestion::Own(own) => Self::Own(Box::new(OwnAlgorithm::new(own, window))),
         }
     }
 
     /// Returns whether it models the path; then it needs samples of the delivery rate, and paces.
     pub fn models_the_path(&self) -> bool {
-        matches!(self, Self::Bbr(_))
+        match self {
+            Self::Bbr(_) => true,
+            Self::Own(own) => own.behaviour().samples_delivery_rate,
+            _ => false,
+        }
     }
 
     /// Returns whether it sets the window; then the sender's states never shrink it.
     #[inline]
     pub fn sets_cwnd(&self) -> bool {
-        matches!(self, Self::Bbr(_) | Self::Swift(_) | Self::Bolt(_))
+        match self {
+            Self::NewReno(_) | Self::Cubic(_) | Self::Dctcp(_) => false,
+            Self::Bbr(_) | Self::Swift(_) | Self::Bolt(_) => true,
+            Self::Own(own) => own.behaviour().sets_cwnd,
+        }
     }
 
     /// Returns its model of the path, if it has one.
@@ -72,8 +85,10 @@ impl Algorithm {
 
     /// Sets the random stream, if it draws at all.
     pub fn draw_from(&mut self, stream: Stream) {
-        if let Self::Bbr(bbr) = self {
-            bbr.draw_from(stream);
+        match self {
+            Self::Bbr(bbr) => bbr.draw_from(stream),
+            Self::Own(own) => own.draw_from(stream),
+            _ => {}
         }
     }
 
@@ -107,7 +122,7 @@ impl Algorithm {
         match self {
             Self::Swift(swift) => Some(&swift.window),
             Self::Bolt(bolt) => Some(&bolt.window),
-            Self::NewReno(_) | Self::Cubic(_) | Self::Dctcp(_) | Self::Bbr(_) => None,
+            Self::NewReno(_) | Self::Cubic(_) | Self::Dctcp(_) | Self::Bbr(_) | Self::Own(_) => None,
         }
     }
 
@@ -145,6 +160,7 @@ impl CongestionControl for Algorithm {
             Self::Bbr(bbr) => bbr.increase(window, event),
             Self::Swift(swift) => swift.increase(window, event),
             Self::Bolt(bolt) => bolt.increase(window, event),
+            Self::Own(own) => own.increase(window, event),
         }
     }
 
@@ -166,8 +182,10 @@ impl CongestionControl for Algorithm {
 
     #[inline]
     fn on_limited(&mut self, now: Time) {
-        if let Self::Cubic(cubic) = self {
-            cubic.on_limited(now);
+        match self {
+            Self::Cubic(cubic) => cubic.on_limited(now),
+            Self::Own(own) => own.on_limited(now),
+            _ => {}
         }
     }
 

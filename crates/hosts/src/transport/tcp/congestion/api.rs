@@ -1,6 +1,7 @@
 //! The interface of congestion control algorithms, and the window that they change.
 
 use crate::transport::tcp::delivery_rate::RateSample;
+use hitless_core::engine::Stream;
 use hitless_core::wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,7 @@ pub enum CongestionState {
 
 /// A sign of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::transport::tcp) enum CongestionSign {
+pub enum CongestionSign {
     /// An ECN echo.
     Ece,
     /// A loss detected without a timeout.
@@ -44,7 +45,7 @@ pub(in crate::transport::tcp) enum CongestionSign {
 
 /// The congestion window and its bounds, in bytes.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
-pub(in crate::transport::tcp) struct Window {
+pub struct Window {
     /// cwnd.
     pub cwnd_bytes: u64,
     /// ssthresh.
@@ -61,7 +62,7 @@ pub(in crate::transport::tcp) struct Window {
 
 impl Window {
     /// Returns the window in segments.
-    pub(super) fn segments(&self) -> f64 {
+    pub fn segments(&self) -> f64 {
         self.cwnd_bytes as f64 / self.mss_bytes as f64
     }
 
@@ -76,7 +77,7 @@ impl Window {
     /// RFC 5681 counts at most a segment per acknowledgement (equation 2), and leaves nothing for congestion avoidance
     /// even above the threshold; byte counting counts all delivered bytes.
     #[inline]
-    pub(super) fn slow_start(&mut self, bytes: u64) -> u64 {
+    pub fn slow_start(&mut self, bytes: u64) -> u64 {
         if self.growth == WindowGrowth::PerAck {
             self.grow(bytes.min(self.mss_bytes));
             return 0;
@@ -89,7 +90,7 @@ impl Window {
 
     /// Grows by `bytes`, at most to the maximum.
     #[inline]
-    pub(super) fn grow(&mut self, bytes: u64) {
+    pub fn grow(&mut self, bytes: u64) {
         self.cwnd_bytes = self.cwnd_bytes.saturating_add(bytes).min(self.max_cwnd_bytes);
     }
 
@@ -113,7 +114,7 @@ impl Window {
     }
 
     /// Returns `bytes` as a threshold, at least the minimum.
-    pub(super) fn clamp_ssthresh(&self, bytes: u64) -> u64 {
+    pub fn clamp_ssthresh(&self, bytes: u64) -> u64 {
         bytes.max(self.min_ssthresh_bytes)
     }
 }
@@ -121,7 +122,7 @@ impl Window {
 /// Congestion avoidance: grows the window by a segment per window of acknowledged bytes (RFC 3465, section 2.1), or by
 /// RFC 5681's equation 3 per acknowledgement.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
-pub(super) struct AdditiveIncrease {
+pub struct AdditiveIncrease {
     acknowledged_bytes: u64,
 }
 
@@ -152,7 +153,7 @@ impl AdditiveIncrease {
 
 /// An acknowledgement, for every algorithm.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::transport::tcp) struct AckEvent {
+pub struct AckEvent {
     /// Time of the acknowledgement.
     pub now: Time,
     /// Bytes that this acknowledgement reports delivered for the first time, by SACK or in order.
@@ -169,7 +170,7 @@ pub(in crate::transport::tcp) struct AckEvent {
 
 /// An acknowledgement, for an algorithm that sets the window.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::transport::tcp) struct AckSample {
+pub struct AckSample {
     /// Time of the acknowledgement.
     pub now: Time,
     /// The sender's state after the acknowledgement.
@@ -203,7 +204,7 @@ pub(in crate::transport::tcp) struct AckSample {
 }
 
 /// The interface of every algorithm.
-pub(in crate::transport::tcp) trait CongestionControl {
+pub trait CongestionControl {
     /// Handles every acknowledgement, in any state of the sender.
     fn on_ack(&mut self, _event: &AckEvent) {}
     /// Grows the window; called if the window limits the sender and no reduction is in progress.
@@ -211,6 +212,8 @@ pub(in crate::transport::tcp) trait CongestionControl {
     /// Returns the threshold after a sign of congestion; for most algorithms an echo equals a loss (RFC 3168, section
     /// 6.1.2).
     fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64;
+    /// Sets the random stream of the connection. Called before the first acknowledgement, for an algorithm that draws.
+    fn draw_from(&mut self, _stream: Stream) {}
     /// Returns whether a loss during a reduction started by an echo lowers the threshold again.
     fn loss_reduces_after_ece(&self) -> bool {
         false

@@ -6,6 +6,7 @@ use super::bolt::BoltTransportSettings;
 use super::cubic::CubicSettings;
 use super::dctcp::DctcpSettings;
 use super::newreno::NewrenoSettings;
+use super::own::{EcnUse, OwnSettings};
 use super::swift::SwiftSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,15 @@ pub enum Congestion {
     /// missing in the paper default to those of the simulator that its authors published. Notifications from switches
     /// count as congestion echoes.
     Bolt(BoltTransportSettings),
+    /// A control from outside this crate; the registry of scenarios adds its schema.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    Own(OwnSettings),
+}
+
+impl Congestion {
+    /// Names of the packaged controls; no other control can have one of them.
+    pub const PACKAGED: [&str; 6] = ["newreno", "cubic", "dctcp", "bbr", "swift", "bolt"];
 }
 
 /// Name of a congestion control.
@@ -44,6 +54,8 @@ pub enum CongestionName {
     Bbr,
     Swift,
     Bolt,
+    #[schemars(skip)]
+    Own,
 }
 
 /// The syntax of `congestion`.
@@ -67,6 +79,7 @@ impl Congestion {
             Self::Bbr(_) => CongestionName::Bbr,
             Self::Swift(_) => CongestionName::Swift,
             Self::Bolt(_) => CongestionName::Bolt,
+            Self::Own(_) => CongestionName::Own,
         }
     }
 
@@ -80,6 +93,16 @@ impl Congestion {
             Self::Bbr(_) => (WindowGrowth::ByteCounting, true, None),
             Self::Swift(swift) => (WindowGrowth::ByteCounting, true, swift.max_cwnd),
             Self::Bolt(bolt) => (WindowGrowth::ByteCounting, true, bolt.max_cwnd),
+            Self::Own(_) => (WindowGrowth::ByteCounting, true, None),
+        }
+    }
+
+    /// Returns whether it expects an echo of each mark (RFC 8257), instead of one echo until CWR (RFC 3168).
+    pub(in crate::transport::tcp) fn counts_marks(&self) -> bool {
+        match self {
+            Self::Dctcp(_) => true,
+            Self::Own(own) => own.facts().behaviour.ecn == EcnUse::EachMark,
+            _ => false,
         }
     }
 }

@@ -144,7 +144,6 @@ impl TcpSender {
         self.rtt.rto()
     }
 
-    /// Returns the congestion state.
     pub fn congestion_state(&self) -> CongestionState {
         self.reduction.state
     }

@@ -14,7 +14,6 @@ const FULL_PIPE_GROWTH: f64 = 1.25;
 const FULL_PIPE_ROUNDS: u32 = 3;
 
 impl Bbr {
-    /// Returns the pacing gain.
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.mode {
             Mode::Startup => STARTUP_GAIN,
@@ -24,7 +23,6 @@ impl Bbr {
         }
     }
 
-    /// Returns the window gain.
     pub(super) fn window_gain(&self) -> f64 {
         match self.mode {
             Mode::Startup | Mode::Drain => STARTUP_GAIN,

@@ -1,0 +1,66 @@
+"""A link that stays usable while an end does not run: its frames take the kernel's path then."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from hitless.errors import HitlessError
+from hitless.live import LiveRun
+from hitless.switch.kernel_path import KernelPath
+from hitless.switch.peer import PATIENCE_S, Peer
+
+log = logging.getLogger(__name__)
+
+
+class FailOpen:
+    """Switches one end between its process and the kernel's path. Make it while packet sockets can be opened."""
+
+    def __init__(
+        self, live: LiveRun, inside: str, outside: str, on_failure: Callable[[], None], *, has_path: bool
+    ) -> None:
+        self._live = live
+        self._on_failure = on_failure
+        self._path = KernelPath(inside, outside) if has_path else None
+        self._peer = Peer(outside, self._switch, self._fail)
+        self._failure: HitlessError | None = None
+        self._lock = threading.Lock()
+        if has_path:
+            live.take("inside", "nothing")
+            live.take("there", "link")
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Follow the other end while the block runs; afterwards the kernel forwards. Raises `HitlessError`."""
+        self._peer.start()
+        try:
+            yield
+        finally:
+            self._peer.stop()
+        if self._failure is not None:
+            raise self._failure
+
+    def renew(self) -> None:
+        """Install the path again, after the return of an interface. Raises `HitlessError`."""
+        with self._lock:
+            if self._path is not None:
+                self._path.renew()
+
+    def _switch(self, is_agreed: bool) -> None:
+        """Follow a change of the agreement. A frame can be lost in between, but none crosses twice."""
+        with self._lock:
+            if self._path is not None and is_agreed:
+                self._path.close()
+                self._live.take("inside", "all")
+            elif self._path is not None:
+                self._live.take("inside", "nothing")
+                self._path.open()
+        if is_agreed:
+            log.info("the other end answers: both forward from now on")
+        else:
+            instead = "the kernel forwards, unprotected" if self._path is not None else "frames are lost"
+            log.warning("the other end leaves, or is silent for %g ms: %s", PATIENCE_S * 1e3, instead)
+
+    def _fail(self, failure: HitlessError) -> None:
+        self._failure = failure
+        self._on_failure()

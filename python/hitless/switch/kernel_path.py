@@ -1,0 +1,125 @@
+"""The path in the kernel between the two interfaces of a link, for the time without protection.
+
+Two tables of nftables: one stays when the process ends, and forwards every frame between inside and outside. The other,
+the gate, belongs to a socket of the process, and exempts frames from inside while the process forwards them itself.
+When the process ends for any reason, the kernel closes the socket and removes the gate.
+
+Frames for the box itself still reach it, and frames of the link's own types are never forwarded.
+"""
+
+import errno
+import struct
+from collections.abc import Iterator
+from contextlib import closing
+
+from hitless.errors import HitlessError
+from hitless.live import ports
+from hitless.switch import nftables
+
+LINK_TYPES = (0x88B5, 0x88B6)
+"""EtherTypes of protected frames, and of the ends' greetings (IEEE 802, clause 9.2.4: local experiments)."""
+_GATE_MARK = 0x6869746C
+"""Mark of a frame between the two chains; removed before any other program sees it."""
+_GATE_PRIORITY, _PATH_PRIORITY = -310, -300
+"""The path is at the usual priority of raw tables. Chosen."""
+_TO_BOX, _TO_OTHERS = b"\x00", b"\x03"
+"""PACKET_HOST and PACKET_OTHERHOST."""
+
+
+class KernelPath:
+    """Forwarding between two interfaces by the kernel. Raises `HitlessError` if the kernel refuses it."""
+
+    def __init__(self, inside: str, outside: str) -> None:
+        self._inside, self._outside = inside, outside
+        self._gate: nftables.Socket | None = None
+        self.install()
+
+    @property
+    def _path_name(self) -> str:
+        return path_name(self._outside)
+
+    def install(self) -> None:
+        """Install the path, or replace it after the return of an interface."""
+        name = self._path_name
+        chains = [("in", self._inside, self._outside), ("out", self._outside, self._inside)]
+        rules = [message for chain, here, there in chains for message in _chain(name, chain, here, there)]
+        # A table that already exists is made anew.
+        fresh = [nftables.new_table(name), nftables.delete_table(name), nftables.new_table(name)]
+        try:
+            with closing(nftables.Socket()) as kernel:
+                kernel.commit([*fresh, *rules])
+        except OSError as refused:
+            hint = "Linux 5.12 or newer with nf_tables and nft_fwd_netdev; --no-fail-open runs without it"
+            raise HitlessError(f"the kernel's path for a failure: {refused.strerror}", hint=hint) from refused
+
+    @property
+    def is_closed(self) -> bool:
+        """Does the process forward the frames from inside?"""
+        return self._gate is not None
+
+    def close(self) -> None:
+        """Leave frames from inside to the process, until it ends or calls `open`. Raises `HitlessError`."""
+        if self._gate is not None:
+            return
+        name = f"{self._path_name}-gate"
+        gate = [
+            nftables.new_table(name, is_owned=True),
+            nftables.new_chain(name, "in", self._inside, _GATE_PRIORITY),
+            nftables.new_rule(name, "in", nftables.set_mark(_GATE_MARK)),
+        ]
+        try:
+            kernel = nftables.Socket()
+            kernel.commit(gate)
+        except OSError as refused:
+            kernel.close()
+            others = "another hitless link uses it" if refused.errno == errno.EPERM else refused.strerror
+            raise HitlessError(f"the kernel's path between {self._inside} and {self._outside}: {others}") from refused
+        self._gate = kernel
+
+    def open(self) -> None:
+        """Let the kernel forward the frames from inside."""
+        if self._gate is not None:
+            self._gate.close()
+            self._gate = None
+
+    def renew(self) -> None:
+        """Install everything again, after the return of an interface. Raises `HitlessError`."""
+        was_closed = self.is_closed
+        self.open()
+        self.install()
+        if was_closed:
+            self.close()
+
+
+def path_name(outside: str) -> str:
+    """Return the name of the table that stays after the end of a process, such as "hitless-eth2"."""
+    return f"hitless-{outside}"
+
+
+def remove(outside: str) -> bool:
+    """Remove the path of a link that has ended; returns whether there was one. Raises `HitlessError`."""
+    ports.opened(outside)
+    try:
+        with closing(nftables.Socket()) as kernel:
+            kernel.commit([nftables.delete_table(path_name(outside))])
+    except OSError as refused:
+        if refused.errno == errno.ENOENT:
+            return False
+        raise HitlessError(f"the kernel's path at {outside} cannot be removed: {refused.strerror}") from refused
+    return True
+
+
+def _chain(table: str, name: str, here: str, there: str) -> Iterator[bytes]:
+    """Return the messages that make a chain."""
+    accept, to = nftables.accept(), ports.opened(there).index
+    yield nftables.new_chain(table, name, here, _PATH_PRIORITY)
+    gated = nftables.matches(nftables.META_MARK, struct.pack("=I", _GATE_MARK))
+    yield nftables.new_rule(table, name, [*gated, *nftables.set_mark(0), accept])
+    for link_type in LINK_TYPES:
+        of_link = nftables.matches(nftables.META_PROTOCOL, struct.pack(">H", link_type))
+        yield nftables.new_rule(table, name, [*of_link, accept])
+    of_box, of_others = (nftables.matches(nftables.META_PACKET_TYPE, kind) for kind in (_TO_BOX, _TO_OTHERS))
+    yield nftables.new_rule(table, name, [*of_box, accept])
+    yield nftables.new_rule(table, name, [*of_others, *nftables.forward(to)])
+    # For everyone: others, and this box.
+    yield nftables.new_rule(table, name, nftables.duplicate(to))

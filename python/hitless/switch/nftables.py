@@ -1,0 +1,137 @@
+"""Tables of nftables, for frames at the ingress of interfaces (nfnetlink, linux/netfilter/nf_tables.h).
+
+Written here because the program `nft` is often missing, and because the kernel removes a table of a socket when the
+socket is closed, also by ``kill -9``: the socket must be this process's own.
+"""
+
+import os
+import socket
+import struct
+from collections.abc import Sequence
+
+_NETLINK_NETFILTER = 12
+_SUBSYSTEM = 10
+_FAMILY_NETDEV = 5
+_BATCH_BEGIN, _BATCH_END = 0x10, 0x11
+_NEW_TABLE, _DELETE_TABLE, _NEW_CHAIN, _NEW_RULE = (_SUBSYSTEM << 8 | number for number in (0, 2, 3, 6))
+_REQUEST, _ACK, _CREATE, _APPEND = 0x1, 0x4, 0x400, 0x800
+_ERROR = 2
+_NESTED = 0x8000
+_OWNED = 2
+"""NFT_TABLE_F_OWNER."""
+_REGISTER = 1
+_VERDICT_REGISTER = 0
+_ACCEPT = 1
+_ANSWER_S = 5.0
+_ANSWER_BYTES = 1 << 16
+
+META_PROTOCOL, META_MARK, META_PACKET_TYPE = 1, 3, 19
+"""Values that `load` reads: EtherType in network order, mark and one byte of the packet type in host order."""
+
+
+class Socket:
+    """A connection to nf_tables. Raises `OSError` without nf_tables in the kernel, or without CAP_NET_ADMIN."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_NETFILTER)
+        self._socket.bind((0, 0))
+        self._socket.settimeout(_ANSWER_S)
+
+    def close(self) -> None:
+        """Close it; the kernel removes its own tables."""
+        self._socket.close()
+
+    def commit(self, messages: Sequence[bytes]) -> None:
+        """Make all changes at once, or none. Raises `OSError`."""
+        ends = [_message(kind, _REQUEST, b"", family=0, resource=_SUBSYSTEM) for kind in (_BATCH_BEGIN, _BATCH_END)]
+        self._socket.send(b"".join([ends[0], *messages, ends[1]]))
+        code = 0
+        for _ in messages:
+            answer = self._socket.recv(_ANSWER_BYTES)
+            [kind] = struct.unpack_from("=H", answer, 4)
+            if kind == _ERROR:
+                [found] = struct.unpack_from("=i", answer, 16)
+                code = code or -found
+        if code:
+            raise OSError(code, os.strerror(code))
+
+
+def new_table(name: str, *, is_owned: bool = False) -> bytes:
+    """Make a table, or keep an existing one. The kernel removes an owned one with its socket."""
+    flags = _attribute(2, struct.pack(">I", _OWNED)) if is_owned else b""
+    return _message(_NEW_TABLE, _REQUEST | _ACK | _CREATE, _text(1, name) + flags)
+
+
+def delete_table(name: str) -> bytes:
+    """Remove a table with everything in it."""
+    return _message(_DELETE_TABLE, _REQUEST | _ACK, _text(1, name))
+
+
+def new_chain(table: str, name: str, interface: str, priority: int) -> bytes:
+    """Make a chain that sees each frame that an interface receives; lower priorities come first."""
+    hook = _attribute(1, struct.pack(">I", 0)) + _attribute(2, struct.pack(">i", priority)) + _text(3, interface)
+    chain = _text(1, table) + _text(3, name) + _nested(4, hook) + _text(7, "filter")
+    return _message(_NEW_CHAIN, _REQUEST | _ACK | _CREATE, chain)
+
+
+def new_rule(table: str, chain: str, expressions: Sequence[bytes]) -> bytes:
+    """Append a rule to a chain."""
+    rule = _text(1, table) + _text(2, chain) + _nested(4, b"".join(expressions))
+    return _message(_NEW_RULE, _REQUEST | _ACK | _CREATE | _APPEND, rule)
+
+
+def matches(key: int, value: bytes) -> list[bytes]:
+    """Continue with the rule if a property of the frame has this value."""
+    load = _attribute(1, struct.pack(">I", _REGISTER)) + _attribute(2, struct.pack(">I", key))
+    compare = _attribute(1, struct.pack(">I", _REGISTER)) + _attribute(2, struct.pack(">I", 0))
+    return [_expression("meta", load), _expression("cmp", compare + _nested(3, _attribute(1, value)))]
+
+
+def set_mark(mark: int) -> list[bytes]:
+    """Set the mark of the frame."""
+    store = _attribute(2, struct.pack(">I", META_MARK)) + _attribute(3, struct.pack(">I", _REGISTER))
+    return [_immediate(struct.pack("=I", mark)), _expression("meta", store)]
+
+
+def accept() -> bytes:
+    """End the chain."""
+    verdict = _nested(2, _nested(2, _attribute(1, struct.pack(">I", _ACCEPT))))
+    return _expression("immediate", _attribute(1, struct.pack(">I", _VERDICT_REGISTER)) + verdict)
+
+
+def forward(interface_index: int) -> list[bytes]:
+    """Send the frame through another interface."""
+    return [_immediate(struct.pack("=I", interface_index)), _expression("fwd", _attribute(1, struct.pack(">I", 1)))]
+
+
+def duplicate(interface_index: int) -> list[bytes]:
+    """Send a copy of the frame through another interface."""
+    return [_immediate(struct.pack("=I", interface_index)), _expression("dup", _attribute(2, struct.pack(">I", 1)))]
+
+
+def _immediate(value: bytes) -> bytes:
+    register = _attribute(1, struct.pack(">I", _REGISTER))
+    return _expression("immediate", register + _nested(2, _attribute(1, value)))
+
+
+def _expression(name: str, data: bytes) -> bytes:
+    return _nested(1, _text(1, name) + _nested(2, data))
+
+
+def _message(kind: int, flags: int, attributes: bytes, *, family: int = _FAMILY_NETDEV, resource: int = 0) -> bytes:
+    return (
+        struct.pack("=IHHIIBBH", 20 + len(attributes), kind, flags, 0, 0, family, 0, socket.htons(resource))
+        + attributes
+    )
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+
+
+def _text(kind: int, value: str) -> bytes:
+    return _attribute(kind, value.encode() + b"\0")
+
+
+def _nested(kind: int, attributes: bytes) -> bytes:
+    return _attribute(kind | _NESTED, attributes)

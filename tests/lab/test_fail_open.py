@@ -1,0 +1,98 @@
+"""A link between two boxes stays usable while an end stops, crashes or starts anew."""
+
+import itertools
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from boxes import link_end, link_ends
+from traffic import ECHO
+from waiting import wait_until
+
+PERIOD_S = 0.01
+ASK = """
+import json, socket, sys, time
+address, count, period_s = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+answers = []
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
+    begin_s = time.monotonic()
+    for number in range(count):
+        here.sendto(number.to_bytes(4), (address, 7))
+        while (left_s := begin_s + (number + 1) * period_s - time.monotonic()) > 0:
+            here.settimeout(left_s)
+            try:
+                answers.append(int.from_bytes(here.recv(99)))
+            except TimeoutError:
+                break
+print(json.dumps(answers))
+"""
+"""Sends numbered datagrams to the echo, one per period, and prints the numbers of the answers."""
+
+
+class Asking:
+    """A hundred requests per second from h1 to h2 and back."""
+
+    def __init__(self, boxes, count):
+        words = [sys.executable, "-I", "-c", ASK, "10.9.0.2", count, PERIOD_S]
+        self._count = count
+        self._asking = boxes.start("h1", *words, stdout=subprocess.PIPE, text=True)
+
+    def gap_s(self):
+        """Return the longest interruption. No answer may come twice."""
+        answers = json.loads(self._asking.communicate(timeout=300)[0])
+        assert len(answers) == len(set(answers)), "none came twice"
+        there = [-1, *sorted(answers), self._count]
+        return max(after - before - 1 for before, after in itertools.pairwise(there)) * PERIOD_S
+
+
+@pytest.fixture
+def two_boxes(boxes):
+    """Make h1 - left - right - h2, with a link without room for protected frames."""
+    boxes.two_boxes()
+    boxes.cable("left", "outside", "right", "outside", mtu=1500)
+    boxes.start("h2", "python3", "-c", ECHO, "serve")
+    return boxes
+
+
+def mtu(boxes, box):
+    return json.loads(boxes.run(box, "ip", "-json", "link", "show", "outside").stdout)[0]["mtu"]
+
+
+def killed(end, _boxes, _folder):
+    end.process.kill()
+    end.process.wait()
+
+
+def stopped(end, _boxes, _folder):
+    assert end.end() == 0
+
+
+def restarted(end, boxes, folder):
+    assert end.end() == 0
+    link_end(boxes, folder, "left", "--set-mtu").wait_for("the other end answers")
+
+
+def killed_and_restarted(end, boxes, folder):
+    killed(end, boxes, folder)
+    link_end(boxes, folder, "left", "--set-mtu").wait_for("the other end answers")
+
+
+@pytest.mark.parametrize("happens", [killed, stopped, restarted, killed_and_restarted])
+def test_an_end_that_goes_interrupts_traffic_for_less_than_a_second(two_boxes, tmp_path, happens):
+    ends = link_ends(two_boxes, tmp_path, "--set-mtu")
+    assert mtu(two_boxes, "left") == 1526
+    asking = Asking(two_boxes, 1_200)
+    time.sleep(1)
+    happens(ends[0], two_boxes, tmp_path)
+    gap_s = asking.gap_s()
+    print(f"{happens.__name__}: {gap_s * 1e3:.0f} ms")
+    assert gap_s < 1.0, ends[1].log.read_text()
+    if happens in {killed, stopped}:
+        wait_until(lambda: mtu(two_boxes, "left") == 1500)
+        assert mtu(two_boxes, "right") == 1526, "its end still runs"
+        ends[1].wait_for("the kernel forwards, unprotected")
+    assert ends[1].end() == 0
+    wait_until(lambda: mtu(two_boxes, "right") == 1500)
