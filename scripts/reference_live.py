@@ -134,6 +134,7 @@ _STATUS = {
     "protections": [
         {**_END, "end": end, "lost_on_link": 0, "recovered": 0, "lost": 0} for end in ("sender", "receiver")
     ],
+    "peer": {"answers": True},
     "kernel_drops": [{"node": "h1", "interface": "eth1", "received": 0, "sent": 0}],
 }
 
@@ -172,7 +173,7 @@ def metrics() -> str:
             "## hitless link and hitless switch\n",
             "At http://127.0.0.1:9471/metrics for a switch; a link needs `[metrics] port` or `--metrics-port`. If the",
             "run does not answer, only `hitless_live_up` is exported, as 0. `hitless link` does not count drops of the",
-            "kernel.\n",
+            "kernel; `hitless switch` does not have `hitless_live_peer_answers`.\n",
             *_metrics(live_metrics()),
             "## hitless corruptd\n",
             "At http://127.0.0.1:9470/metrics.\n",

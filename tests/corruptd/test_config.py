@@ -48,6 +48,15 @@ def test_every_field_is_documented():
     assert missing == []
 
 
+def test_the_files_in_the_guide_are_sound():
+    guide = (Path(__file__).parents[2] / "docs/how-to/corruptd.md").read_text()
+    files = re.findall(r"^```toml\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    watching, guarding = (parse_config(file, "guide") for file in files)
+    assert watching.plan().watches[0].upstream.switch_id == guarding.corruptd.switch_id
+    assert guarding.guard[0].downstream_switch_id == watching.corruptd.switch_id
+    assert watching.warnings() == guarding.warnings() == []
+
+
 @pytest.mark.parametrize(
     "change",
     [

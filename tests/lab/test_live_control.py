@@ -38,7 +38,8 @@ FETCH = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9471/metr
 def require_documented(exported):
     """Require that a switch exports the metrics of the page, with these types and values of protection."""
     page = (ROOT / "docs/reference/metrics.md").read_text()
-    documented = re.findall(r"^\| `(hitless_live_\w+)` \| (\w+) \|", page, re.MULTILINE)
+    documented = set(re.findall(r"^\| `(hitless_live_\w+)` \| (\w+) \|", page, re.MULTILINE))
+    documented -= {("hitless_live_peer_answers", "gauge")}  # only hitless link has a peer
     assert sorted(re.findall(r"^# TYPE (\w+) (\w+)", exported, re.MULTILINE)) == sorted(documented)
     for line in (
         'protection_active{end="sender",link="sw1->sw2"} 1.0',
@@ -69,6 +70,7 @@ def test_a_dormant_link_is_protected_end_by_end_and_each_end_tells_its_state_and
     before = status("link", left)
     assert before["program"] == "link"
     assert before["file"] is None
+    assert (before["peer"]["answers"], before["peer"]["forwarded_by"]) == (True, "hitless")
     outgoing, incoming = way(before, "outgoing"), way(before, "incoming")
     assert (outgoing["link"], outgoing["interface"], outgoing["peer"]) == ("here->there", "outside", "there")
     assert (outgoing["state"], outgoing["lost_on_link"], incoming["state"]) == ("dormant", 0, "dormant")
@@ -90,6 +92,7 @@ def test_a_dormant_link_is_protected_end_by_end_and_each_end_tells_its_state_and
         assert way(document, "outgoing")["since"] >= document["started_at"]
     assert way(documents[left], "outgoing")["copies"] == 3, "the number stays if it is not given"
     shown = " ".join(hitless("link", "status", "--name", left).stdout.split())
+    assert "the peer answers since" in shown
     assert "to the peer active blocking" in shown
     assert "to the peer: dormant, blocking" in hitless("link", "unprotect", "--name", left).stderr
     answered(boxes, 20)

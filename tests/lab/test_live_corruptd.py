@@ -43,7 +43,7 @@ def test_a_corrupting_link_is_found_protected_and_protected_again_after_its_end_
     boxes.two_boxes()
     wire = lossy_wire(boxes, tmp_path, 0.05)
     ends = {box: link_end(boxes, tmp_path, box, "--off") for box in ("right", "left")}
-    left = names("link")[ends["left"].process.pid]
+    left, right = (names("link")[ends[box].process.pid] for box in ("left", "right"))
     file = tmp_path / "corruptd.toml"
     file.write_text(FILE.format(left=left))
     assert "1 links watched, 1 guarded" in hitless("corruptd", "check", file).stderr
@@ -60,6 +60,8 @@ def test_a_corrupting_link_is_found_protected_and_protected_again_after_its_end_
     assert outgoing()["copies"] >= 2, "Equation 2 for a twentieth and a target of 1e-4"
     daemon.wait_for("left->right is protected")
     ends["left"].end(signal.SIGKILL)
+    wait_until(lambda: status("link", right)["peer"]["forwarded_by"] == "kernel", process=ends["right"].process)
+    assert "the peer does not answer since" in hitless("link", "status", "--name", right).stdout
     ends["left"] = link_end(boxes, tmp_path, "left", "--off")
     daemon.wait_for(f"link-{left} was restarted: the sender of left->right is set again")
     wait_until(lambda: outgoing()["state"] == "active", process=asking, log=daemon.log)

@@ -1,6 +1,7 @@
 """The folders and sockets of running services, and their errors."""
 
 import os
+import stat
 import tempfile
 import threading
 from contextlib import ExitStack, contextmanager
@@ -80,6 +81,7 @@ def test_a_killed_process_leaves_a_socket_that_is_not_listed_and_is_taken_over(f
     assert running.running() == []
     with service("link", "eth2") as path:
         assert path.parent.name == "link-eth2"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert len(running.running()) == 1
 
 

@@ -86,6 +86,20 @@ def test_the_time_of_the_last_frame_is_told(clock):
     assert last(2) > first
 
 
+def test_the_peer_is_told_with_the_time_of_its_last_change(clock):
+    made = report()
+    assert made.document(Status(values()))["peer"] is None, "hitless switch has none"
+
+    def peer(*, answers):
+        told = {"answers": answers, "forwarded_by": "hitless" if answers else "kernel"}
+        return made.document(Status({**values(), "peer": told}))["peer"]
+
+    silent, again, answering = peer(answers=False), peer(answers=False), peer(answers=True)
+    assert silent == again
+    assert (silent["forwarded_by"], answering["answers"]) == ("kernel", True)
+    assert answering["since"] > silent["since"]
+
+
 class Live:
     def __init__(self):
         self.commands = []

@@ -169,9 +169,13 @@ class _End(LiveService):
             live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options)
             self._fail_open = FailOpen(live, plan.inside, plan.outside, self.stop, has_path=link.fail_open)
             drop_all_but(OF_FORWARDING)
-            with serving(LiveCollector(live.status), self._config.metrics, "hitless link"):
-                self._forward(live, live.status)
+            with serving(LiveCollector(lambda: self._status(live)), self._config.metrics, "hitless link"):
+                self._forward(live, lambda: self._status(live))
             return live.result()
+
+    def _status(self, live: LiveRun) -> Status:
+        assert self._fail_open is not None, "made before the run"
+        return self._fail_open.added_to(live.status())
 
     def _beside(self, _live: LiveRun) -> AbstractContextManager[None]:
         assert self._fail_open is not None, "made before the run"

@@ -82,7 +82,7 @@ def view(status: Values) -> RenderableType:
     """Return tables for a terminal."""
     tables = (_links(status), _interfaces(status), _drops(status))
     warnings = (f"warning: {warning}" for warning in status["warnings"])
-    return Group(_headline(status), *(table for table in tables if table.row_count), *warnings)
+    return Group(_headline(status), *_peer(status), *(table for table in tables if table.row_count), *warnings)
 
 
 def _headline(status: Values) -> str:
@@ -91,6 +91,14 @@ def _headline(status: Values) -> str:
         f"{status['program']} {status['name']}: up for {status['elapsed_s']:.0f} s   {overload}   "
         f"deadlines missed: {status['deadline_misses']}   process {status['pid']}   {status['file'] or ''}"
     ).rstrip()
+
+
+def _peer(status: Values) -> Iterator[str]:
+    peer = status["peer"]
+    if peer is not None:
+        answers = "answers" if peer["answers"] else "[bold red]does not answer[/]"
+        by = {"hitless": "hitless forwards", "kernel": "the kernel forwards, unprotected", "nobody": "frames are lost"}
+        yield f"the peer {answers} since {_local(peer['since'])}: {by[peer['forwarded_by']]}"
 
 
 def _links(status: Values) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hitless.errors import HitlessError
-from hitless.live import LiveRun
+from hitless.live import LiveRun, Status
 from hitless.switch.kernel_path import KernelPath
 from hitless.switch.peer import PATIENCE_S, Peer
 
@@ -39,6 +39,14 @@ class FailOpen:
             self._peer.stop()
         if self._failure is not None:
             raise self._failure
+
+    def added_to(self, status: Status) -> Status:
+        """Return the status with ``peer``: whether the other end answers, and by whom frames are forwarded."""
+        answers = self._peer.is_agreed
+        instead = "nobody" if self._path is None else "kernel"
+        return Status(
+            {**status.values, "peer": {"answers": answers, "forwarded_by": "hitless" if answers else instead}}
+        )
 
     def renew(self) -> None:
         """Install the path again, after the return of an interface. Raises `HitlessError`."""

@@ -82,6 +82,7 @@ class LiveCollector(Collector):
         yield _of_mechanisms(status.values)
         yield from _of_protections(status.values)
         yield from _of_kernel(status.values)
+        yield from _of_peer(status.values)
 
 
 def _of_run(status: Status) -> Iterator[Metric]:
@@ -133,6 +134,12 @@ def _of_protections(values: Mapping[str, Any]) -> Iterator[Metric]:
     for field, (kind, text, value) in _OF_PROTECTION.items():
         rows = (([end["link"], end["end"]], value(end)) for end in values["protections"])
         yield family(kind, f"{PREFIX}protection_{field}", text, ["link", "end"], rows)
+
+
+def _of_peer(values: Mapping[str, Any]) -> Iterator[Metric]:
+    if "peer" in values:
+        text = "1 if the other end of the link answers; else its frames are not protected."
+        yield GaugeMetricFamily(f"{PREFIX}peer_answers", text, value=int(values["peer"]["answers"]))
 
 
 def _of_kernel(values: Mapping[str, Any]) -> Iterator[Metric]:

@@ -82,7 +82,7 @@ class LiveService(Controlled, ABC):
                         self._read_again(live)
                     ports.tell_changes(live, self._came_back)
                     with suppress(HitlessError):  # the run has just ended
-                        report.observe(live.status())
+                        report.observe(status())
                     notify("WATCHDOG=1")
                     self.wake.wait(ALIVE_S)
             finally:

@@ -24,9 +24,12 @@ class StatusReport:
         self._about = {"format": FORMAT, **about, "started_at": _now()}
         self._states: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {}
         self._heard: dict[str, tuple[int, str | None]] = {}
+        self._peer: tuple[Any, str] = (None, _now())
 
     def observe(self, status: Status) -> None:
-        """Note changes of protection, and new frames from each interface."""
+        """Note changes of the peer and of protection, and new frames from each interface."""
+        if status.values.get("peer") != self._peer[0]:
+            self._peer = (status.values.get("peer"), _now())
         for port in status.values["ports"]:
             count, _ = self._heard.get(port["node"], (0, None))
             if port["frames_received"] != count:
@@ -49,6 +52,7 @@ class StatusReport:
             "frames_in": values["frames_entered"],
             "frames_out": values["frames_left"],
             "frames_inside": values["frames_inside"],
+            "peer": None if values.get("peer") is None else {**values["peer"], "since": self._peer[1]},
             "protected_links": list(self._protected_links(values)),
             "links": values["links"],
             "interfaces": [self._interface(port) for port in values["ports"]],
