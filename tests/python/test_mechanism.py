@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hitless import native
+from hitless import _native, native
 from hitless.errors import BadInput, HitlessError
 from hitless.extend import build as building
 from hitless.extend.crates import Crate, checked_name
@@ -66,6 +66,43 @@ def test_a_new_transport_has_its_own_names_throughout(tmp_path):
     assert Crate.read(folder, root() / "crates").identifier == "slow_start"
     transport = tomllib.loads((folder / "scenario.toml").read_text())["transport"][0]
     assert transport["congestion"]["kind"] == "slow-start"
+
+
+def sources(folder, version):
+    """Make the smallest folder of sources."""
+    (folder / "crates/python").mkdir(parents=True)
+    (folder / "crates/python/Cargo.toml").touch()
+    (folder / "Cargo.toml").write_text(f'[workspace.package]\nversion = "{version}"\n')
+    return folder
+
+
+def test_sources_elsewhere_serve_an_installation_without_a_checkout(tmp_path, monkeypatch):
+    elsewhere = sources(tmp_path / "hitless-source", _native.version())
+    monkeypatch.setenv("HITLESS_SOURCES", str(elsewhere))
+    assert root() == elsewhere
+    folder = create("red-marker", tmp_path / "crate")
+    paths = tomllib.loads((folder / "Cargo.toml").read_text())["dependencies"]
+    assert {Path(one["path"]).parent for one in paths.values() if "path" in one} == {elsewhere / "crates"}
+    assert Crate.read(folder, root() / "crates").name == "red-marker"
+
+
+def test_sources_of_another_version_or_of_something_else_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("HITLESS_SOURCES", str(sources(tmp_path / "old", "0.0.1")))
+    with pytest.raises(BadInput, match="has the sources of hitless 0"):
+        root()
+    monkeypatch.setenv("HITLESS_SOURCES", str(tmp_path))
+    with pytest.raises(BadInput, match="has no crates/python"):
+        root()
+
+
+def test_a_wheel_without_sources_says_where_to_get_them(tmp_path, monkeypatch):
+    monkeypatch.delenv("HITLESS_SOURCES", raising=False)
+    installed = tmp_path / "site-packages/hitless/extend/sources.py"
+    monkeypatch.setattr("hitless.extend.sources.__file__", str(installed))
+    with pytest.raises(HitlessError) as refused:
+        root()
+    assert f"hitless-{_native.version()}.tar.gz" in refused.value.hint
+    assert "HITLESS_SOURCES" in refused.value.hint
 
 
 def test_the_example_is_a_crate_like_a_new_one(tmp_path):

@@ -44,8 +44,9 @@ def compare(options: CompareOptions) -> int:
 
     Examples:
 
-      hitless compare examples/leaf-spine-lossy.toml --with linkguardian
-      hitless compare examples/leaf-spine-lossy.toml --with link-layer-retry --seeds 20
+      hitless scenario example leaf-spine-lossy --write
+      hitless compare leaf-spine-lossy.toml --with linkguardian
+      hitless compare leaf-spine-lossy.toml --with link-layer-retry --seeds 20
       hitless compare mine.toml --with 'linkguardian,link=sw1->sw2,mode=non-blocking'
       hitless compare mine.toml --without afq
       hitless compare mine.toml --set switch.ecn.threshold='20 packets'

@@ -128,14 +128,15 @@ def hitless(
 
     Bring a scenario up on this machine as root, with real programs at the ends:
 
-      hitless lab up examples/lossy-link.toml
+      hitless scenario example lossy-link --write
+      hitless lab up lossy-link.toml
 
     Simulate a datacenter's corrupting links for a year; write a mechanism:
 
       hitless fleet run
       hitless mechanism new early-drop
 
-    Guides are in docs/index.md, abbreviations in docs/reference/glossary.md.
+    Guides and reference are in docs/index.md of the repository, and on its site.
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run or a check failed. 2: wrong usage or input. 130: interrupted.
     """
