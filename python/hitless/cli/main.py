@@ -39,8 +39,8 @@ COMMANDS = {
         "Run a scenario's switches on this box's interfaces, until Ctrl-C (docs/how-to/real-interfaces.md).",
     ),
     "link": Command(
-        "hitless.cli.switch_app:link",
-        "Protect one end of a real link with LinkGuardian. The other box runs the same command.",
+        "hitless.cli.link_app:link_app",
+        "Protect one end of a real link with LinkGuardian, or check its interfaces.",
     ),
     "scenario": Command(
         "hitless.cli.scenario_app:scenario_app", "Check scenario files, show their fields, print examples."
