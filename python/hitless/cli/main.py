@@ -40,7 +40,7 @@ COMMANDS = {
     ),
     "link": Command(
         "hitless.cli.live_app:link_app",
-        "Protect one end of a real link with LinkGuardian, and control a running one.",
+        "Protect one end of a real link with LinkGuardian; check its interfaces, control a running one.",
     ),
     "scenario": Command(
         "hitless.cli.scenario_app:scenario_app", "Check and draw scenario files, show their fields, print examples."
