@@ -64,8 +64,9 @@ def _entries(scenario: Mapping[str, Any], section: str) -> list[Mapping[str, Any
 
 
 def places_field(kind: str) -> str | None:
-    """Return the field with the places of a class; None if the kind is no Python class."""
-    return _registered[kind].places if kind in _registered else None
+    """Return the field with the places of a mechanism's class; None if the kind is no such class."""
+    made = _registered.get(kind)
+    return made.places if made is not None and issubclass(made, Mechanism) else None
 
 
 def identity(kinds: Collection[str]) -> str:

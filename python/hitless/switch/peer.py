@@ -73,7 +73,7 @@ class Peer:
         self._stops = threading.Event()
         self._socket = open_socket(interface)
         self._thread = threading.Thread(target=self._run, name="peer", daemon=True)
-        self._is_agreed = False
+        self.is_agreed = False
 
     def start(self) -> None:
         """Begin to greet."""
@@ -112,8 +112,8 @@ class Peer:
 
     def _compare(self) -> None:
         is_agreed = self._agreement.is_agreed(time.monotonic())
-        if is_agreed != self._is_agreed:
-            self._is_agreed = is_agreed
+        if is_agreed != self.is_agreed:
+            self.is_agreed = is_agreed
             self._on_change(self._agreement.peer if is_agreed else None)
 
 
