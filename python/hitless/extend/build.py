@@ -129,7 +129,7 @@ def _keep(made: Path, folder: Path) -> None:
 
 def _kinds_in(folder: Path) -> list[tuple[str, str | None]]:
     """Return the kinds of a module with their crates, as found by a separate process."""
-    program = "import json; from hitless import _native; print(json.dumps(_native.mechanism_kinds() + _native.congestion_kinds()))"
+    program = "import json; from hitless.extend.record import all_kinds; print(json.dumps(all_kinds()))"
     environment = {**os.environ, native.VARIABLE: str(folder)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     if done.returncode == 0:

@@ -177,8 +177,8 @@ class _TransportCalls(_Checked):
     def build(self, values: str, mss: int, cwnd: float, seed: int) -> Transport[Any]:
         """Build the congestion control of one connection."""
         made = self._transport.__new__(self._transport)
-        made._begin(mss, cwnd)
-        made.settings, made._seed = self._made(values), seed
+        made._begin(mss, cwnd)  # noqa: SLF001 - only the simulator calls it
+        made.settings, made.seed = self._made(values), seed
         made.__init__()  # type: ignore[misc]
         made.cwnd = cwnd
         return made

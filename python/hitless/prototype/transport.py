@@ -49,7 +49,8 @@ class Transport(TransportWindow, Generic[S]):
     paces: ClassVar[bool]
     ecn: ClassVar[EcnUse]
 
-    _seed: int
+    seed: int
+    """Seed of `random`."""
 
     def __init_subclass__(
         cls,
@@ -78,7 +79,7 @@ class Transport(TransportWindow, Generic[S]):
     @cached_property
     def random(self) -> random.Random:
         """The only permitted source of randomness: the connection's own stream of the run's seed."""
-        return random.Random(self._seed)  # noqa: S311 - no secret
+        return random.Random(self.seed)  # noqa: S311 - no secret
 
     def on_ack(self, ack: Ack) -> None:
         """Handle an acknowledgement: grow ``self.cwnd``."""

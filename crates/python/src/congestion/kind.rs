@@ -61,7 +61,7 @@ impl CongestionKind for PythonTransport {
     }
 
     fn check(&self, settings: &(dyn Any + Send + Sync)) -> Vec<(String, String)> {
-        let check = |py| self.class.check.call1(py, (text_of(settings),))?.extract::<Option<String>>(py);
+        let check = |py: Python<'_>| self.class.check.call1(py, (text_of(settings),))?.extract::<Option<String>>(py);
         let found = Python::attach(check).unwrap_or_else(|error| end_run(self.facts.name, "settings", error));
         found.map(|rule| (String::new(), rule)).into_iter().collect()
     }
