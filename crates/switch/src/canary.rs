@@ -10,7 +10,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 /// A deliberate bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "kebab-case", const_into_str)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Canary {
     /// The two halves of a group of queues are not swapped when they should be.
     ForgottenSwap,
@@ -41,8 +41,8 @@ impl Canary {
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Returns the canary's name.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns the canary of this name.

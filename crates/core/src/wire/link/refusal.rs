@@ -6,7 +6,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 /// The reason for rejecting a frame of the link. No part of a rejected frame is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case", const_into_str)]
+#[strum(serialize_all = "snake_case")]
 #[repr(u8)]
 pub enum Refusal {
     /// Another EtherType: not a frame of the link at all.
@@ -38,8 +38,8 @@ impl Refusal {
     pub const ALL: [Self; 11] = *Self::VARIANTS.first_chunk().expect("as many as there are");
 
     /// A short name for counters and metrics.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
