@@ -1,6 +1,8 @@
 """Congestion controls that are Python classes."""
 
+import re
 import sys
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +13,9 @@ from hitless import _native
 from hitless.cli.main import main
 from hitless.prototype.kinds import load, loaded, register
 
-EXAMPLE = Path(__file__).parents[2] / "examples/transports/newreno.py"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/transports/newreno.py"
+PAGE = ROOT / "docs/how-to/transport-in-python.md"
 
 SCENARIO = {
     "name": "own-transport",
@@ -204,3 +208,28 @@ def test_there_are_no_checkpoints(tmp_path):
     register([], [example()])
     refusal = _native.Simulation(path.read_text(), "scenario.toml").checkpoint_refusal()
     assert refusal == ('there are no checkpoints of a run with "newreno-py": what changes in it is not saved')
+
+
+def test_the_page_has_the_example_and_its_second_class_keeps_a_short_queue():
+    page = PAGE.read_text()
+    assert EXAMPLE.read_text() in page
+    [source] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "sets_cwnd" in block]
+    names = {"hitless": hitless, "__name__": "page"}
+    exec(source, names)  # noqa: S102 - of the page
+    queues = {}
+    for congestion in ("newreno", "short-queue-py"):
+        base = {**scenario(congestion), "measure": {"queue": [{"ports": ["left->right"], "period": "10 us"}]}}
+        run = hitless.run(base, transports=[names["ShortQueue"]])
+        queues[congestion] = run.queues["value_bytes"].mean()
+    assert queues["short-queue-py"] < 0.8 * queues["newreno"], queues
+
+
+def test_the_host_stack_of_the_page_is_a_scenario():
+    page = (ROOT / "docs/how-to/hosts.md").read_text()
+    section = page.partition("## Host stacks\n")[2].partition("\n## ")[0]
+    written = tomllib.loads("\n".join(line[4:] for line in section.splitlines() if line.startswith("    ")))
+    [transport] = written["transport"]
+    assert transport["burst_segments"] == 44
+    base = {**SCENARIO, "host": written["host"], "transport": [{**SCENARIO["transport"][0], **transport, "name": "t"}]}
+    slow, fast = hitless.run(base), hitless.run(SCENARIO)
+    assert slow.messages["fct_us"].median() > fast.messages["fct_us"].median() + 2 * (4 + 6)

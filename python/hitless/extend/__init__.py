@@ -1,4 +1,4 @@
-"""Users' own mechanisms and transports in Rust: crates, compiled with the simulator into a custom native module.
+"""Out-of-tree mechanisms and transports in Rust: users' crates, compiled with the simulator into one module.
 
 - ``crates``   a user's crate: its names and its checks
 - ``create``   a new crate, from a template

@@ -41,7 +41,7 @@ def register(mechanisms: Iterable[MechanismClass], transports: Iterable[Transpor
 
 
 def load(mechanisms: Sequence[Path], transports: Sequence[Path] = ()) -> None:
-    """Register the classes in Python files. Raises `BadInput` for a file without any, or one that fails to run."""
+    """Register the classes in Python files. Raises `BadInput` for a file without any, or if it fails to run."""
     for file in mechanisms:
         register(_classes_of(file, Mechanism, 'class MyMechanism(hitless.Mechanism[Settings], kind="my-mechanism")'))
     for file in transports:
@@ -175,7 +175,7 @@ class _TransportCalls(_Checked):
         self._transport = transport
 
     def build(self, values: str, mss: int, cwnd: float, seed: int) -> Transport[Any]:
-        """Build the congestion control of one connection."""
+        """Build the congestion control of a connection."""
         made = self._transport.__new__(self._transport)
         made._begin(mss, cwnd)  # noqa: SLF001 - only the simulator calls it
         made.settings, made.seed = self._made(values), seed
@@ -192,7 +192,7 @@ class _Calls(_Checked):
         self._mechanism = mechanism
 
     def build(self, values: str, switch: str, ports: Sequence[int], seed: int) -> Mechanism[Any]:
-        """Build the mechanism of one switch."""
+        """Build the mechanism of a switch."""
         made = self._mechanism.__new__(self._mechanism)
         made.settings = self._made(values)
         made.switch, made.ports, made.random = switch, tuple(ports), random.Random(seed)  # noqa: S311 - no secret

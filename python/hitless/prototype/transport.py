@@ -73,7 +73,7 @@ class Transport(TransportWindow, Generic[S]):
 
     @classmethod
     def settings_class(cls) -> type[Any]:
-        """Return the dataclass ``S``; an empty one if the class has no settings."""
+        """Return the dataclass ``S``; an empty dataclass if the class declares nothing."""
         return settings_class(cls, Transport) or NoSettings
 
     @cached_property

@@ -9,8 +9,8 @@ use hitless_hosts::transport::tcp::congestion::{
 use schemars::SchemaGenerator;
 use serde_json::Value;
 
-use super::Registry;
-use super::registry::tagged;
+use super::registry::Registry;
+use super::schema::tagged;
 
 impl Registry {
     /// Adds the congestion control `C`.
@@ -85,19 +85,5 @@ impl Registry {
             (facts.name, tagged(facts.name, facts.summary, kind.schema(generator)))
         };
         self.congestion.iter().map(of).collect()
-    }
-}
-
-/// Adds congestion controls to the two places of a scenario's schema that list them: tables, and names of controls
-/// whose settings all have defaults.
-pub(super) fn add_congestion(schema: &mut Value, controls: Vec<(&'static str, Value)>) {
-    let mut add = |place: &str, item: Value| {
-        schema.pointer_mut(place).and_then(Value::as_array_mut).expect("the schema lists controls").push(item);
-    };
-    for (name, variant) in controls {
-        if variant["required"].as_array().is_some_and(|required| required.len() == 1) {
-            add("/$defs/CongestionName/enum", name.into());
-        }
-        add("/$defs/Congestion/oneOf", variant);
     }
 }

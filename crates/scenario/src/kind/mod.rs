@@ -11,6 +11,7 @@ mod erased;
 mod facts;
 mod registry;
 mod runtime;
+mod schema;
 mod surroundings;
 mod traits;
 

@@ -4,14 +4,14 @@ use std::sync::OnceLock;
 
 use hitless_core::settings::schema::completed;
 use hitless_hosts::transport::tcp::congestion::CongestionKind;
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use toml::Table;
 
-use super::congestion::add_congestion;
 use super::erased::{Erased, ErasedKind};
 use super::runtime::{Profile, RuntimeKind, made};
+use super::schema::{add_congestion, tagged};
 use super::{Entry, Kind};
 use crate::Scenario;
 use crate::network::topology::Topology;
@@ -120,18 +120,4 @@ impl Registry {
         let found = self.kinds.iter().enumerate().find(|(_, kind)| kind.facts().name == name);
         found.map(|(number, kind)| (number, *kind))
     }
-}
-
-/// Tags the schema of a kind's settings with its name.
-pub(super) fn tagged(name: &str, summary: &str, schema: Schema) -> Value {
-    let mut schema = schema.to_value();
-    schema["description"] = summary.into();
-    let properties =
-        schema.as_object_mut().map(|object| object.entry("properties").or_insert_with(|| Map::new().into()));
-    if let Some(properties) = properties {
-        properties["kind"] = json!({ "type": "string", "const": name });
-    }
-    let required = schema["required"].as_array().cloned().unwrap_or_default();
-    schema["required"] = [Value::from("kind")].into_iter().chain(required).collect();
-    schema
 }

@@ -107,7 +107,7 @@ impl CongestionControl for ShortQueue {
             if event.rtt - self.min_rtt > self.settings.target {
                 self.decrease(event.now, self.settings.decrease);
             } else if !event.cwnd_limited {
-                // The application limits the flight: a larger window would have no effect now, and too much later.
+                // The application limits the flight: growing would only help a later burst to overflow queues.
             } else if self.decreased_at.is_none() {
                 self.cwnd_bytes += delivered;
             } else {

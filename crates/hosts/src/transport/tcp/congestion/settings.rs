@@ -105,7 +105,7 @@ impl Congestion {
         }
     }
 
-    /// Returns whether it expects an echo of each mark (RFC 8257), instead of one echo until CWR (RFC 3168).
+    /// Returns whether it expects an echo of each mark (RFC 8257), instead of an echo until CWR (RFC 3168).
     pub(in crate::transport::tcp) fn counts_marks(&self) -> bool {
         match self {
             Self::Dctcp(_) => true,

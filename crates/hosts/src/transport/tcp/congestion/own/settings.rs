@@ -1,5 +1,5 @@
-//! The settings of a congestion control from outside this crate, as a small value that can be copied like those of
-//! packaged ones. Equal settings are stored once, until the process ends.
+//! The settings of a congestion control from outside this crate, as a small value that can be copied, as for
+//! packaged controls. Equal settings are stored once, until the process ends.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,10 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use hitless_core::state::{Damaged, Reader, Value, Writer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{BoxedControl, CongestionFacts, CongestionKind, Window};
-
-/// Settings as in a file.
-pub type SettingsMap = serde_json::Map<String, serde_json::Value>;
+use super::kind::{BoxedControl, CongestionFacts, CongestionKind, SettingsMap};
+use crate::transport::tcp::congestion::api::Window;
 
 type Held = &'static dyn CongestionKind;
 
@@ -66,7 +64,7 @@ impl OwnSettings {
     /// Makes settings of `kind`.
     fn of(kind: Held, map: SettingsMap) -> Result<Self, String> {
         let (mut map, settings) = kind.read(map)?;
-        // TOML has no null: an optional field is left out.
+        // TOML cannot write null: an optional field is left out.
         map.retain(|_, value| !value.is_null());
         let version = |kind: Held| (kind.facts().name, kind.facts().version);
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
