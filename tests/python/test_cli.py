@@ -46,6 +46,12 @@ def test_reproduce_prints_a_table_and_leaves_a_folder(hitless, tmp_path):
     assert len({run["scenario"] for run in manifest["runs"]}) == len(names)
 
 
+def test_the_next_commands_name_files_that_the_user_has(hitless, tmp_path):
+    assert "hitless scenario example lossy-link --write" in hitless("reproduce", "--quick", "--out", "a").stdout
+    (tmp_path / "hitless").touch()  # the program of a checkout
+    assert "./hitless lab up examples/lossy-link.toml" in hitless("reproduce", "--quick", "--out", "b").stdout
+
+
 def test_a_single_exhibit_shows_its_rows_and_several_only_when_asked(hitless):
     single = hitless("reproduce", "demo/fig1", "--quick").stdout
     assert "p99.9 FCT, loss / LG" in single

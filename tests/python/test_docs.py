@@ -81,6 +81,18 @@ def test_every_page_can_be_reached_from_the_index():
     assert set(DOCS.rglob("*.md")) - reached == set()
 
 
+def test_the_index_begins_with_a_current_number_a_picture_and_commands():
+    page = (DOCS / "index.md").read_text(encoding="utf-8").partition("## Tutorials")[0]
+    # A test compares README's table with docs/results.json.
+    row = re.search(r"p99\.9 FCT of 143 B, DCTCP[^|]*\| *(\S+) \| (\S+) \[", (ROOT / "README.md").read_text("utf-8"))
+    assert f"**{row[2]} times** shorter; the paper says {row[1]} times" in page
+    assert "![" in page
+    assert "    pip install hitless" in page
+    assert "    hitless compare mine.toml --without linkguardian" in page
+    results = set(re.findall(r"\(evidence/results/(\w+)\.md\)", page))
+    assert results == {path.stem for path in (DOCS / "evidence/results").glob("*.md")} - {"together", "envelope"}
+
+
 def test_every_page_stands_once_in_the_navigation_of_the_site():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     listed = Counter(re.findall(r"- (\S+\.md)$", navigation, re.MULTILINE))

@@ -73,4 +73,6 @@ def test_a_source_distribution_has_its_backend_and_a_wheel_has_the_ignored_file(
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert settings["build-system"]["build-backend"] == "wheel_backend"
     included = {(entry["path"], entry["format"]) for entry in settings["tool"]["maturin"]["include"]}
+    # The man page; without it maturin could not build a wheel from the source distribution.
+    assert (f"{settings['tool']['maturin']['data']}/**/*", "sdist") in included
     assert included >= {(f"scripts/{name}", "sdist") for name in BACKEND} | {("python/hitless/types.py", "wheel")}

@@ -58,19 +58,18 @@ def _print_reasons(screen: Screen) -> None:
         _print_items("  Not judged", [*reasons, *_more(len(screen.reasons) - _REASONS, "reason")])
 
 
-_AFTER_ALL = (
-    ("reproduce lg/fig10 --quick", "one figure"),
-    ("lab up examples/lossy-link.toml", "real TCP, as root"),
-    ("mechanism new mine", "your own mechanism"),
-)
+_FIGURE = ("reproduce lg/fig10 --quick", "one figure")
+_OWN = ("mechanism new mine", "your own mechanism")
+_IN_CHECKOUT = (_FIGURE, ("lab up examples/lossy-link.toml", "real TCP, as root"), _OWN)
+_INSTALLED = (_FIGURE, ("scenario example lossy-link --write", "for hitless lab up"), _OWN)
 _AFTER_ONE = (("reproduce --list", "all figures, and their times"),)
 """Commands to try next, each with its subject."""
 
 
 def print_next(screen: Screen) -> None:
     """Print commands to try next."""
-    command = "./hitless" if Path("hitless").is_file() else "hitless"
-    commands = _AFTER_ALL if screen.exhibits > 1 else _AFTER_ONE
+    command, after_all = ("./hitless", _IN_CHECKOUT) if Path("hitless").is_file() else ("hitless", _INSTALLED)
+    commands = after_all if screen.exhibits > 1 else _AFTER_ONE
     width = max(len(arguments) for arguments, _ in commands)
     for name, (arguments, subject) in zip(("Next", "", ""), commands, strict=False):
         line = f"{name:<6}{command} {arguments:<{width}}"
