@@ -51,6 +51,13 @@ class Boxes(Spaces):
             self.cable("box", f"port{number}", f"h{number}", "eth0", mtu=mtu)
             self.address(f"h{number}", "eth0", f"10.9.0.{number}")
 
+    def offloads_on(self, box, interface):
+        """Switch segmentation on again, as on a host that nobody has prepared."""
+        code = "import sys; from hitless.live.ports import switch_on; switch_on(sys.argv[1], sys.argv[2:])"
+        names = ["tx-tcp-segmentation", "tx-tcp6-segmentation", "tx-generic-segmentation", "tx-udp-segmentation"]
+        names += ["tx-checksum-ip-generic"]
+        self.run(box, PROGRAM.with_name("python"), "-c", code, interface, *names)
+
     def two_boxes(self):
         """Make h1 - left, right - h2, on an interface "inside" of each box; the link between them is added later."""
         for name in ("h1", "left", "right", "h2"):

@@ -11,6 +11,7 @@ import pytest
 from boxes import link_end, link_ends
 from traffic import ECHO
 from waiting import wait_until
+from warm import PROGRAM
 
 PERIOD_S = 0.01
 ASK = """
@@ -96,3 +97,87 @@ def test_an_end_that_goes_interrupts_traffic_for_less_than_a_second(two_boxes, t
         ends[1].wait_for("the kernel forwards, unprotected")
     assert ends[1].end() == 0
     wait_until(lambda: mtu(two_boxes, "right") == 1500)
+
+
+def answers(boxes, count=20):
+    """Return the number of answered requests; none takes longer than 0.2 s."""
+    return int(boxes.run("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 1400, count, 0.2).stdout)
+
+
+def tables(boxes, box):
+    return boxes.run(box, sys.executable, "-I", "-c", TABLES).stdout.split()
+
+
+TABLES = """
+import socket, struct
+request = struct.pack("=IHHIIBBH", 20, 10 << 8 | 1, 0x301, 1, 0, 5, 0, 0)
+with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12) as kernel:
+    kernel.send(request)
+    answer = kernel.recv(1 << 16)
+while len(answer) >= 20:
+    length, kind = struct.unpack_from("=IH", answer)
+    if kind == 10 << 8:
+        at = 20
+        while at < length:
+            size, number = struct.unpack_from("=HH", answer, at)
+            if number & 0x3FFF == 1:
+                print(answer[at + 4 : at + size - 1].decode())
+            at += size + 3 & ~3
+    answer = answer[length + 3 & ~3 :]
+"""
+"""Prints the names of the nftables tables of interfaces."""
+
+
+def test_the_path_works_with_one_end_and_with_none_until_it_is_removed(two_boxes, tmp_path):
+    left = link_end(two_boxes, tmp_path, "left", "--set-mtu")
+    assert answers(two_boxes) == 0, "the other box has no path yet"
+    right = link_end(two_boxes, tmp_path, "right", "--set-mtu")
+    right.wait_for("the other end answers")
+    left.wait_for("the other end answers")
+    assert answers(two_boxes) == 20
+    assert sorted(tables(two_boxes, "left")) == ["hitless-outside", "hitless-outside-gate"]
+    assert [end.end() for end in (left, right)] == [0, 0]
+    assert answers(two_boxes) == 20
+    assert tables(two_boxes, "left") == ["hitless-outside"]
+    words = [PROGRAM, "link", "--disconnect", "--outside", "outside"]
+    assert "path removed" in two_boxes.run("left", *words).stderr
+    assert "there is no path" in two_boxes.run("left", *words).stderr
+    assert tables(two_boxes, "left") == []
+    assert answers(two_boxes) == 0
+
+
+def test_without_the_path_nothing_crosses_while_an_end_does_not_run(two_boxes, tmp_path):
+    ends = link_ends(two_boxes, tmp_path, "--set-mtu", "--no-fail-open")
+    assert answers(two_boxes) == 20
+    assert tables(two_boxes, "left") == []
+    killed(ends[0], two_boxes, tmp_path)
+    ends[1].wait_for("frames are lost")
+    assert answers(two_boxes, 5) == 0
+    assert ends[1].end() == 0
+
+
+@pytest.mark.parametrize("interface", ["inside", "outside"])
+def test_an_interface_that_is_made_anew_gets_its_path_again(two_boxes, tmp_path, interface):
+    ends = link_ends(two_boxes, tmp_path, "--set-mtu")
+    two_boxes.run("left", "ip", "link", "delete", interface)
+    ends[0].wait_for(f"{interface}, the interface of")
+    if interface == "outside":
+        two_boxes.cable("left", "outside", "right", "outside", mtu=1500)
+    else:
+        two_boxes.cable("left", "inside", "h1", "eth0")
+        two_boxes.address("h1", "eth0", "10.9.0.1")
+    ends[0].wait_for("is back and used again")
+    wait_until(lambda: answers(two_boxes) == 20)
+    assert [end.end() for end in ends] == [0, 0]
+    assert answers(two_boxes) == 20, "the kernel forwards through the new interface"
+
+
+def test_two_capabilities_are_enough(two_boxes, tmp_path):
+    """Those of hitless-link@.service."""
+    capabilities = "-all,+net_raw,+net_admin"
+    only = ["setpriv", "--bounding-set", capabilities, "--inh-caps", capabilities]
+    ends = link_ends(two_boxes, tmp_path, "--set-mtu", first=only)
+    assert answers(two_boxes) == 20
+    killed(ends[0], two_boxes, tmp_path)
+    wait_until(lambda: mtu(two_boxes, "left") == 1500)
+    wait_until(lambda: answers(two_boxes) == 20)

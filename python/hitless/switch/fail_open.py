@@ -25,7 +25,7 @@ class FailOpen:
         self._plan = plan
         self._path = KernelPath(plan.inside, plan.outside) if has_path else None
         agreement = Agreement(ports.opened(plan.outside).mtu_bytes, plan.rate_bps)
-        self._peer = Peer(plan.outside, agreement, self._switch, self._fail)
+        self._peer = Peer(plan.outside, agreement, self._look, self._switch, self._fail)
         self._failure: HitlessError | None = None
         self._lock = threading.Lock()
         if has_path:
@@ -57,6 +57,10 @@ class FailOpen:
             if self._path is not None:
                 self._path.renew()
 
+    def _look(self) -> None:
+        """Wait for an answer of the forwarding loop. Raises `HitlessError` if it hangs."""
+        self._live.take("there", "all" if self._path is None else "link")
+
     def _switch(self, peer: Greeting | None) -> None:
         """Follow a change of the agreement. A frame can be lost in between, but none crosses twice."""
         with self._lock:
@@ -76,4 +80,6 @@ class FailOpen:
 
     def _fail(self, failure: HitlessError) -> None:
         self._failure = failure
+        if self._path is not None:
+            self._path.open()
         self._on_failure()

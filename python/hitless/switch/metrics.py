@@ -27,6 +27,8 @@ _PORT_COUNTERS = {
     "frames_refused": "Frames dropped because the transmit ring was full, or because they were too long.",
     "frames_discarded": "Frames that were in the transmit ring when the interface was down.",
     "frames_merged": "Frames dropped because an offload had merged them.",
+    "buffers_split": "Buffers of TCP that an offload had merged, split into frames.",
+    "frames_left_to_kernel": "Received frames that the kernel's path forwards.",
 }
 
 

@@ -5,6 +5,7 @@ while the other end hears it and it hears the other; else the kernel's path forw
 read, so that no frame is lost because one end learns of the agreement first.
 """
 
+import itertools
 import os
 import secrets
 import socket
@@ -21,6 +22,8 @@ PERIOD_S = 0.02
 PATIENCE_S = 0.3
 """Silence of the other end after which the kernel forwards. Chosen: 15 greetings in a row, so that losses on the link
 (once in 300 days at 0.2) and a busy machine seldom look like it, and far below a second."""
+TURNS_PER_LOOK = 25
+"""Greetings between two looks at this end's forwarding: an end that hangs becomes silent."""
 
 _NICE = -15
 """As the forwarding thread: a late greeting ends the protection."""
@@ -59,16 +62,21 @@ class Agreement:
 
 
 class Peer:
-    """Greets the other end in a thread, and reports changes of the agreement. Needs CAP_NET_RAW at the start."""
+    """Greets the other end in a thread, and reports changes of the agreement. Needs CAP_NET_RAW at the start.
+
+    ``forwards`` raises `HitlessError` if this end does not forward any more.
+    """
 
     def __init__(
         self,
         interface: str,
         agreement: Agreement,
+        forwards: Callable[[], object],
         on_change: Callable[[Greeting | None], None],
         on_failure: Callable[[HitlessError], None],
     ) -> None:
-        self._interface, self._on_change, self._on_failure = interface, on_change, on_failure
+        self._interface, self._forwards = interface, forwards
+        self._on_change, self._on_failure = on_change, on_failure
         self._agreement = agreement
         self._stops = threading.Event()
         self._socket = open_socket(interface)
@@ -89,7 +97,11 @@ class Peer:
         with suppress(PermissionError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
-            while not self._stops.is_set():
+            for number in itertools.count():
+                if self._stops.is_set():
+                    break
+                if number % TURNS_PER_LOOK == 0:
+                    self._forwards()
                 self._turn()
             self._agreement.is_leaving = True
             for _ in range(3):  # one can be lost

@@ -42,10 +42,12 @@ pub struct Counters {
     pub frames_refused: u64,
     /// Frames removed from the transmit ring without being sent, because the interface was down.
     pub frames_discarded: u64,
-    /// Received frames that were discarded because they were not single frames of the link: merged by an offload (TSO
-    /// of the sender, GRO or LRO of the receiver), or longer than the MTU. Any such frame means that an offload is on:
-    /// see [`crate::interfaces::offloads`].
+    /// Received frames that were discarded because they were not single frames of the link and could not be split:
+    /// merged by an offload (TSO of the sender, GRO or LRO of the receiver), or longer than the MTU. Any such frame
+    /// means that an offload is on: see [`crate::interfaces::offloads`].
     pub frames_merged: u64,
+    /// Received buffers of TCP that an offload had merged, and that were split into frames here.
+    pub buffers_split: u64,
     /// Received frames with a checksum that the sender's kernel had left to its network card and that was completed
     /// here.
     pub checksums_completed: u64,

@@ -4,11 +4,16 @@ use crate::interfaces::frame::PartialChecksum;
 
 pub const BYTES: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
+/// VIRTIO_NET_HDR_GSO_TCPV4 and VIRTIO_NET_HDR_GSO_TCPV6.
+const OF_TCP: [u8; 2] = [1, 4];
+const HAS_ECN: u8 = 0x80;
 
 /// The state of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     pub is_merged: bool,
+    /// Payload of each frame of a merged buffer; 0 if the buffer is not of TCP.
+    pub segment_bytes: usize,
     pub partial: Option<PartialChecksum>,
 }
 
@@ -17,7 +22,8 @@ impl State {
         let number = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
         let needs = header[0] & NEEDS_CHECKSUM != 0;
         let partial = needs.then(|| PartialChecksum { start: number(6), offset: number(8) });
-        Self { is_merged: header[1] != 0, partial }
+        let segment_bytes = if OF_TCP.contains(&(header[1] & !HAS_ECN)) { number(4) } else { 0 };
+        Self { is_merged: header[1] != 0, segment_bytes, partial }
     }
 }
 

@@ -5,8 +5,10 @@
 //! millisecond, which is far longer than any timeout of a switch.
 
 mod checksum;
+mod merged;
 mod receive;
 mod ring;
+mod segments;
 mod transmit;
 
 use std::io;

@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use std::os::fd::AsFd;
 
 use super::checksum::{self, State};
+use super::merged::{Merged, Splitter};
 use super::ring::{self, Ring, open_socket};
 use crate::interfaces::frame::{self, insert_tag, limit_bytes};
 use crate::interfaces::interface::{Counters, MonotonicTime, Received};
@@ -24,7 +25,11 @@ pub struct ReceiveRing {
     /// Index of the interface that is in promiscuous mode for this ring.
     watched: libc::c_int,
     counters: Counters,
+    splitter: Splitter,
 }
+
+/// Maximum size of all buffers that wait to be split.
+const QUEUE_BYTES: libc::c_int = 1 << 26;
 
 impl ReceiveRing {
     /// Opens the ring of `link`; the interface's frames arrive in it afterwards.
@@ -32,10 +37,22 @@ impl ReceiveRing {
         let socket = open_socket(libc::PACKET_RX_RING, shape, &[])?;
         let slots = Slots::map(socket.as_fd(), shape.slot_bytes, shape.slots, Direction::Receive)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
+        // A buffer that is longer than a slot goes whole into the socket's queue.
+        socket.set(libc::SOL_PACKET, libc::PACKET_COPY_THRESH, &1)?;
+        socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &QUEUE_BYTES)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
         // Bind last, because binding starts the reception.
         ring::bind(&socket, link, libc::ETH_P_ALL)?;
-        Ok(Self { slots, socket, shape, next: 0, mtu_bytes, watched: link.index(), counters: Counters::default() })
+        Ok(Self {
+            slots,
+            socket,
+            shape,
+            next: 0,
+            mtu_bytes,
+            watched: link.index(),
+            counters: Counters::default(),
+            splitter: Splitter::new(),
+        })
     }
 
     /// Receives from another interface.
@@ -49,6 +66,7 @@ impl ReceiveRing {
             self.slots.give(self.next, libc::TP_STATUS_KERNEL);
             self.next = self.shape.after(self.next);
         }
+        self.splitter.discard_queued(&self.socket);
         self.socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
         self.watched = link.index();
         Ok(())
@@ -62,12 +80,20 @@ impl ReceiveRing {
         for _ in 0..limit {
             let Some((status, bytes)) = self.slots.owned(self.next) else { break };
             let clock = *clock.get_or_insert_with(Clock::read);
-            match Slot::read(status, bytes).frame(bytes, self.mtu_bytes, &mut self.counters) {
-                Some((bytes, at_realtime_ns)) => {
-                    take(Received { bytes, at: clock.monotonic(at_realtime_ns) });
-                    handed += 1;
-                }
-                None => self.counters.frames_merged += 1,
+            let slot = Slot::read(status, bytes);
+            let at = clock.monotonic(slot.at_ns);
+            if let Some(bytes) = slot.frame(bytes, self.mtu_bytes, &mut self.counters) {
+                take(Received { bytes, at });
+                handed += 1;
+            } else {
+                let mut take = |bytes: &[u8]| take(Received { bytes, at });
+                let split = slot
+                    .merged(bytes)
+                    .map_or(0, |merged| self.splitter.split(merged, &self.socket, self.mtu_bytes, &mut take));
+                let counter =
+                    if split > 0 { &mut self.counters.buffers_split } else { &mut self.counters.frames_merged };
+                *counter += 1;
+                handed += split;
             }
             self.slots.give(self.next, libc::TP_STATUS_KERNEL);
             self.next = self.shape.after(self.next);
@@ -138,9 +164,27 @@ impl Slot {
         }
     }
 
-    /// Restores the frame as it was on the wire; returns it with its timestamp. `None` for several merged frames, or a
-    /// frame longer than the link allows.
-    fn frame<'a>(self, bytes: &'a mut [u8], mtu_bytes: usize, counters: &mut Counters) -> Option<(&'a [u8], u64)> {
+    /// Returns the captured part of several merged frames, or of a frame longer than the link allows.
+    fn merged(self, bytes: &[u8]) -> Option<Merged<'_>> {
+        Some(Merged {
+            state: State::read(bytes.get(self.start.checked_sub(checksum::BYTES)?..self.start)?),
+            captured: bytes.get(self.start..self.start.checked_add(self.captured)?)?,
+            length: self.length,
+            is_queued: self.status & libc::TP_STATUS_COPY != 0,
+            tag: self.removed_tag(),
+        })
+    }
+
+    /// Returns type and value of the VLAN tag that the kernel removed.
+    fn removed_tag(self) -> Option<(u16, u16)> {
+        let is_typed = self.status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+        let tag_type = if is_typed { self.tag_type } else { frame::TAG_TYPE };
+        (self.status & libc::TP_STATUS_VLAN_VALID != 0).then_some((tag_type, self.tag))
+    }
+
+    /// Restores the frame as it was on the wire. `None` for several merged frames, or a frame longer than the link
+    /// allows.
+    fn frame<'a>(self, bytes: &'a mut [u8], mtu_bytes: usize, counters: &mut Counters) -> Option<&'a [u8]> {
         let state = State::read(bytes.get(self.start.checked_sub(checksum::BYTES)?..self.start)?);
         let end = self.start.checked_add(self.captured)?;
         let frame = bytes.get_mut(self.start..end)?;
@@ -151,13 +195,10 @@ impl Slot {
             // A checksum outside the frame is left incomplete: the receiver will reject the frame.
             counters.checksums_completed += u64::from(partial.complete(frame));
         }
-        let start = if self.status & libc::TP_STATUS_VLAN_VALID == 0 {
-            self.start
-        } else {
-            let is_typed = self.status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
-            let tag_type = if is_typed { self.tag_type } else { frame::TAG_TYPE };
-            insert_tag(bytes, self.start, tag_type, self.tag)?
+        let start = match self.removed_tag() {
+            Some((tag_type, tag)) => insert_tag(bytes, self.start, tag_type, tag)?,
+            None => self.start,
         };
-        Some((bytes.get(start..end)?, self.at_ns))
+        bytes.get(start..end)
     }
 }
