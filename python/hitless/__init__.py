@@ -3,7 +3,7 @@
 The main layers, in import order: each imports only layers above it (`scripts/layers` has the complete list):
 
 - ``_native``    the simulator, in Rust: a scenario's text in, tables out
-- ``prototype``  mechanisms as Python classes
+- ``prototype``  mechanisms and congestion controls as Python classes
 - ``analysis``   percentiles and confidence intervals
 - ``drawing``    descriptions of plots, and plots as SVG
 - ``outcome``    the results of a run, in the quantities that people ask for
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hitless import types as types
 
     __version__: str
+    from hitless._native import Ack as Ack
     from hitless._native import Context as Context
     from hitless._native import DropReason as DropReason
     from hitless._native import Ecn as Ecn
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from hitless.prototype.mechanism import Mechanism as Mechanism
     from hitless.prototype.mechanism import Needs as Needs
     from hitless.prototype.mechanism import QueueConfig as QueueConfig
+    from hitless.prototype.transport import Transport as Transport
     from hitless.runs.executors import RayExecutor as RayExecutor
     from hitless.scenario import Scenario as Scenario
     from hitless.scenario import example as example
@@ -81,7 +83,7 @@ if _folder is not None:
     __path__.insert(0, _folder)
 
 _PLACES = {
-    "hitless._native": ("Context", "DropReason", "Ecn", "Event", "Packet", "QueueAccess", "Verdict"),
+    "hitless._native": ("Ack", "Context", "DropReason", "Ecn", "Event", "Packet", "QueueAccess", "Verdict"),
     "hitless.analysis": (
         "Certainty",
         "Interval",
@@ -101,6 +103,7 @@ _PLACES = {
     "hitless.runs.executors": ("RayExecutor",),
     "hitless.outcome.run": ("Run", "RunStopped", "Summary"),
     "hitless.prototype.mechanism": ("Counters", "HookSet", "Mechanism", "Needs", "QueueConfig"),
+    "hitless.prototype.transport": ("Transport",),
     "hitless.drawing.picture": ("Picture",),
     "hitless.scenario": ("Scenario", "example", "examples", "run"),
     "hitless.steps": ("Steps",),

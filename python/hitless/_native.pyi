@@ -433,6 +433,9 @@ def memory_limit(root: str | PathLike[str] = "/") -> int | None:
 def mechanism_kinds() -> list[tuple[str, str, str | None]]:
     """Return the kinds of mechanisms: name, a sentence, and the user's crate that it comes from."""
 
+def congestion_kinds() -> list[tuple[str, str, str | None]]:
+    """Return the congestion controls from outside the tree: name, a sentence, and the user's crate."""
+
 def scenario_schema(format: Literal["text", "json"]) -> str:  # noqa: A002
     """Return every field of a scenario file, for people or as JSON Schema."""
 
@@ -690,6 +693,88 @@ def register_mechanism(
     check: Callable[[str], str | None],
     build: Callable[[str, str, Sequence[int], int], object],
     defined: list[str],
+    replaces: bool,
+) -> None:
+    """Let scenarios name a class; ``hitless.prototype.kinds`` calls this. Raises ValueError with the reason."""
+
+class Ack:
+    """An acknowledgement."""
+
+    @property
+    def now_ps(self) -> int:
+        """Time in picoseconds."""
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Bytes that this acknowledgement reports delivered for the first time."""
+
+    @property
+    def outstanding_bytes(self) -> int:
+        """Bytes sent and not acknowledged in order."""
+
+    @property
+    def acknowledged_bytes(self) -> int:
+        """All bytes acknowledged in order."""
+
+    @property
+    def sent_bytes(self) -> int:
+        """All bytes sent for the first time."""
+
+    @property
+    def rtt_ps(self) -> int | None:
+        """Round-trip time of the newest acknowledged packet in picoseconds; None if unknown."""
+
+    @property
+    def marked(self) -> bool:
+        """Whether it echoes a mark of congestion."""
+
+    @property
+    def state(self) -> Literal["open", "cwr", "recovery", "loss"]:
+        """State of the sender; needs ``sets_cwnd``."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes newly detected as lost; needs ``sets_cwnd``."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes in the network after the acknowledgement; needs ``sets_cwnd``."""
+
+    @property
+    def smoothed_rtt_ps(self) -> int | None:
+        """Smoothed round-trip time in picoseconds, None before the first sample; needs ``sets_cwnd``."""
+
+    @property
+    def cwnd_limited(self) -> bool:
+        """Whether the window limited the sender when the acknowledged data was sent; needs ``sets_cwnd``."""
+
+    @property
+    def delivery_rate(self) -> float | None:
+        """Sample of the delivery rate in bits per second, None without one; needs ``samples_delivery_rate``."""
+
+class TransportWindow:
+    """The window and the pacing rate of a connection."""
+
+    cwnd: float
+    """Congestion window in bytes; the sender uses whole bytes, at least a segment."""
+    pacing_rate: float | None
+    """Rate of payload in bits per second; None: as fast as the window allows, or as ``pacing`` says."""
+
+    @property
+    def ssthresh(self) -> float:
+        """The window to which the last loss, timeout or mark reduced it, in bytes; infinite before."""
+
+    @property
+    def mss(self) -> int:
+        """Payload of a full segment in bytes."""
+
+    def _begin(self, mss: int, cwnd: float) -> None:
+        """Prepare a new connection."""
+
+def register_transport(
+    profile: str,
+    check: Callable[[str], str | None],
+    build: Callable[[str, int, float, int], object],
     replaces: bool,
 ) -> None:
     """Let scenarios name a class; ``hitless.prototype.kinds`` calls this. Raises ValueError with the reason."""

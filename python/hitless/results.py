@@ -16,7 +16,6 @@ import errno
 import itertools
 import json
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +41,7 @@ from hitless.runs.pool import Task
 from hitless.runs.result import Result, RowType
 from hitless.simulation import Run
 from hitless.visible import visible
-from hitless.whole_file import text_of, whole
+from hitless.whole_file import file_name, text_of, whole
 
 RESULTS = Path("results")
 """Default parent of result folders."""
@@ -233,11 +232,6 @@ def write_result(folder: ResultsFolder, result: Result[RowType]) -> list[dict[st
             folder.write_text(scenario, task.run.effective)
             described.append(describe(task, task.run, scenario))
     return described
-
-
-def file_name(text: str) -> str:
-    """Convert a text into a portable file name."""
-    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.") or "unnamed"
 
 
 def _made(path: Path) -> tuple[Path, bool]:

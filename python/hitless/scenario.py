@@ -15,7 +15,7 @@ from hitless import _native
 from hitless.checking import check_scenario
 from hitless.errors import BadInput, reason
 from hitless.outcome.run import Run
-from hitless.prototype.kinds import MechanismClass, register
+from hitless.prototype.kinds import MechanismClass, TransportClass, register
 from hitless.setting_paths import assign
 from hitless.simulation import Simulation
 from hitless.suggest import did_you_mean
@@ -108,6 +108,7 @@ class Scenario:
         seed: int | None = None,
         keep: Collection[str] | None = None,
         mechanisms: Collection[MechanismClass] = (),
+        transports: Collection[TransportClass] = (),
         rows: str | PathLike[str] | None = None,
     ) -> Run:
         """Run to the end, with ``seed`` or its own seed.
@@ -115,19 +116,25 @@ class Scenario:
         ``rows`` is a folder: flows and messages are written there during the run, as ``flows.parquet`` and
         ``messages.parquet``, and finished ones take no memory. Their tables are then read on request.
 
-        ``keep`` names the tables to keep; the default is all. ``mechanisms`` are Python classes that the scenario can
-        name by kind. Raises `RefusedScenario`; `MechanismFailed` with an error of a mechanism; `HitlessError` if a
-        check of the simulator fails; and `RunStopped`, with partial results, if memory runs out.
+        ``keep`` names the tables to keep; the default is all. ``mechanisms`` and ``transports`` are Python classes
+        that the scenario can name by kind. Raises `RefusedScenario`; `MechanismFailed` with an error of such a class;
+        `HitlessError` if a check of the simulator fails; and `RunStopped`, with partial results, if memory runs out.
         """
-        register(mechanisms)
+        register(mechanisms, transports)
         folder = None if rows is None else Path(rows)
         return Simulation(self.text, file_name=self.name, seed=seed, rows=folder).run(keep)
 
-    def start(self, *, seed: int | None = None, mechanisms: Collection[MechanismClass] = ()) -> "Steps":
+    def start(
+        self,
+        *,
+        seed: int | None = None,
+        mechanisms: Collection[MechanismClass] = (),
+        transports: Collection[TransportClass] = (),
+    ) -> "Steps":
         """Start at time 0, to run in steps. Raises `RefusedScenario`."""
         from hitless.steps import Steps  # noqa: PLC0415 - most runs go to the end at once
 
-        register(mechanisms)
+        register(mechanisms, transports)
         return Steps(self.text, self.name, seed)
 
     def __eq__(self, other: object) -> bool:
@@ -181,14 +188,15 @@ def run(
     scenario: AnyScenario,
     *,
     mechanisms: Collection[MechanismClass] = (),
+    transports: Collection[TransportClass] = (),
     seed: int | None = None,
 ) -> Run:
     """Run a scenario, given as a `Scenario`, as nested mappings, as TOML text, or as the path of a file.
 
-    A text in one line is a path if it ends in ``.toml`` or names a file. ``mechanisms`` are Python classes that it can
-    name by kind. Raises the errors of `Scenario.run`.
+    A text in one line is a path if it ends in ``.toml`` or names a file. ``mechanisms`` and ``transports`` are Python
+    classes that it can name by kind. Raises the errors of `Scenario.run`.
     """
-    return scenario_of(scenario).run(seed=seed, mechanisms=mechanisms)
+    return scenario_of(scenario).run(seed=seed, mechanisms=mechanisms, transports=transports)
 
 
 def scenario_of(given: AnyScenario) -> Scenario:

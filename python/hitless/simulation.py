@@ -21,6 +21,7 @@ from hitless.outcome.run import RunStopped
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
 from hitless.outcome.stored import RowFiles
 from hitless.outcome.tables import Tables
+from hitless.outcome.warnings import with_reasons
 from hitless.prototype.kinds import identity, named_in
 from hitless.threads import thread_count
 
@@ -166,6 +167,9 @@ class Simulation:
 
     def _summary(self, files: RowFiles | None) -> dict[str, Any]:
         values: dict[str, Any] = json.loads(self._native.summary)
+        if values.get("warnings"):
+            simulated_s = float(values.get("simulated_s", 0.0))
+            values["warnings"] = with_reasons(values["warnings"], self._native.effective, simulated_s)
         if files is not None and files.refused is not None:
             told = f"rows could not be written to {files.folder} and are in memory: {reason(files.refused)}"
             values["warnings"] = [*values.get("warnings", []), told]

@@ -3,10 +3,11 @@
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from hitless.analysis import REPLICAS_MIN
+from hitless.drawing.plot import Plot
 from hitless.errors import BadInput
 from hitless.runs.batch import Batch
 from hitless.runs.keeping import KeptPoints
@@ -86,6 +87,8 @@ class _Work:
             result.complete &= self._fill(rows, part)
             for task in part.tasks:
                 task.release_tables()
+        if len(self._parts) > 1:
+            result.plots = [_of_first(plot, self._parts[0].context.seed, len(self._parts)) for plot in result.plots]
         result.rows = list(counted_once(over_seeds(found, takes_one=self.takes_one)))
         return result
 
@@ -103,6 +106,12 @@ class _Work:
             self.result.failures.append(could_not_be_worked_out("the exhibit", self.result.id, fault))
             return False
         return True
+
+
+def _of_first(plot: Plot, seed: int | None, seeds: int) -> Plot:
+    """Say in the caption that a plot shows the first of several seeds."""
+    told = f"Runs with seed {seed}, the first of {seeds}; the table has means over all seeds."
+    return replace(plot, caption=" ".join(filter(None, [plot.caption, told])))
 
 
 @dataclass(frozen=True, slots=True)

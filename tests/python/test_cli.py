@@ -180,8 +180,22 @@ def test_scenario_check_prints_every_default(hitless, tmp_path):
 
 def test_scenario_schema_and_examples(hitless):
     assert "the seed" in hitless("scenario", "schema").stdout
-    assert json.loads(hitless("scenario", "schema", "--json").stdout) == {"title": "Scenario"}
+    assert json.loads(hitless("scenario", "schema", "--json").stdout)["title"] == "Scenario"
     assert "leaf-spine" in hitless("scenario", "example").stdout
+    assert hitless("scenario", "example", "--list").stdout == hitless("scenario", "example").stdout
+
+
+def test_an_example_is_written_into_the_current_folder_and_replaces_nothing(hitless, tmp_path):
+    printed = hitless("scenario", "example", "one-link").stdout
+    assert "next: hitless run one-link.toml" in hitless("scenario", "example", "one-link", "--write").stderr
+    assert (tmp_path / "one-link.toml").read_text() == printed
+    (tmp_path / "one-link.toml").write_text("mine")
+    refused = hitless("scenario", "example", "one-link", "--write", code=2).stderr
+    assert "already exists" in refused
+    assert "hitless scenario example one-link > mine.toml" in refused
+    assert (tmp_path / "one-link.toml").read_text() == "mine"
+    assert "which example?" in hitless("scenario", "example", "--write", code=2).stderr
+    assert "did you mean one-link" in hitless("scenario", "example", "one-lnik", "--write", code=2).stderr
 
 
 def test_bench_json(hitless):

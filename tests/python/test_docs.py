@@ -1,6 +1,10 @@
 """README.md, ARCHITECTURE.md, CONTRIBUTING.md, docs: every link works, on GitHub and in MkDocs."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from functools import cache
 from itertools import pairwise
@@ -91,6 +95,13 @@ def test_a_page_has_one_title(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_backslash_stands_only_before_characters_that_both_know(page):
+    """Python-Markdown shows others, such as the one before "<", and GitHub does not."""
+    text = re.sub(r"`[^`]*`", "", "\n".join(prose(page)))
+    assert re.findall(r"\\[<&\"':;,/=~$%@^]", text) == [], page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_lists_and_tables_begin_after_an_empty_line(page):
     """Otherwise Python-Markdown makes them part of the paragraph; GitHub does not."""
     for before, line in pairwise(("", *prose(page))):
@@ -114,3 +125,24 @@ def test_an_anchor_must_be_the_same_for_both_and_unique(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# One\n## `[host.kernel]`\n## a = b\n## Twice\n## Twice\n")
     assert anchors(page) == {"one", "hostkernel"}
+
+
+@pytest.mark.skipif(not Path(sys.executable).with_name("zensical").exists(), reason="zensical is missing")
+def test_the_site_is_built_without_a_warning_and_links_to_its_repository(tmp_path):
+    shutil.copytree(DOCS, tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    url = "https://example.org/owner/hitless"
+    done = subprocess.run(
+        [Path(sys.executable).with_name("zensical"), "build", "--strict", "--config-file", "mkdocs.yml"],
+        cwd=tmp_path,
+        env=os.environ | {"HITLESS_REPOSITORY": url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    site = tmp_path / ".cache/site"
+    assert f'href="{url}"' in (site / "index.html").read_text("utf-8")
+    built = {str(path.parent.relative_to(site)) for path in site.rglob("index.html")}
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
+    assert {"." if page == "index" else page.removesuffix("/index") for page in pages} == built

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hitless import native
+from hitless import _native, native
 from hitless.errors import BadInput, HitlessError
 from hitless.extend import build as building
 from hitless.extend.crates import Crate, checked_name
-from hitless.extend.create import create
+from hitless.extend.create import MECHANISM, TRANSPORT, create
 from hitless.extend.record import Built, Record
 from hitless.extend.sources import root
 
@@ -33,17 +33,17 @@ def built(name="early-drop", library="0123"):
 
 @pytest.mark.parametrize("name", ["early-drop", "red", "ecn2-marker"])
 def test_a_name_is_of_letters_digits_and_dashes(name):
-    assert checked_name(name, ["sqr"]) == name
+    assert checked_name("mechanism", name, ["sqr"]) == name
 
 
 @pytest.mark.parametrize("name", ["Early", "early_drop", "-drop", "drop-", "a--b", "2red", "", "sqr", "hitless-own"])
 def test_other_names_are_refused(name):
     with pytest.raises(BadInput):
-        checked_name(name, ["sqr"])
+        checked_name("mechanism", name, ["sqr"])
 
 
 def test_a_new_crate_has_its_own_names_throughout(tmp_path):
-    folder = create("red-marker", tmp_path / "there")
+    folder = create(MECHANISM, "red-marker", tmp_path / "there")
     text = "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
     assert not [word for word in ("early-drop", "early_drop", "EarlyDrop", "Early Drop") if word in text]
     assert "/CRATES" not in text
@@ -54,7 +54,55 @@ def test_a_new_crate_has_its_own_names_throughout(tmp_path):
     assert folder / "src/lib.rs" in crate.sources()
     assert tomllib.loads((folder / "scenario.toml").read_text())["mechanism"][0]["kind"] == "red-marker"
     with pytest.raises(BadInput, match="already"):
-        create("red-marker", folder)
+        create(MECHANISM, "red-marker", folder)
+
+
+def test_a_new_transport_has_its_own_names_throughout(tmp_path):
+    folder = create(TRANSPORT, "slow-start", tmp_path / "there")
+    text = "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
+    assert not [word for word in ("short-queue", "short_queue", "ShortQueue", "Short Queue") if word in text]
+    assert "/CRATES" not in text
+    assert "use slow_start::{SlowStart" in text
+    assert Crate.read(folder, root() / "crates").identifier == "slow_start"
+    transport = tomllib.loads((folder / "scenario.toml").read_text())["transport"][0]
+    assert transport["congestion"]["kind"] == "slow-start"
+
+
+def sources(folder, version):
+    """Make the smallest folder of sources."""
+    (folder / "crates/python").mkdir(parents=True)
+    (folder / "crates/python/Cargo.toml").touch()
+    (folder / "Cargo.toml").write_text(f'[workspace.package]\nversion = "{version}"\n')
+    return folder
+
+
+def test_sources_elsewhere_serve_an_installation_without_a_checkout(tmp_path, monkeypatch):
+    elsewhere = sources(tmp_path / "hitless-source", _native.version())
+    monkeypatch.setenv("HITLESS_SOURCES", str(elsewhere))
+    assert root() == elsewhere
+    folder = create("red-marker", tmp_path / "crate")
+    paths = tomllib.loads((folder / "Cargo.toml").read_text())["dependencies"]
+    assert {Path(one["path"]).parent for one in paths.values() if "path" in one} == {elsewhere / "crates"}
+    assert Crate.read(folder, root() / "crates").name == "red-marker"
+
+
+def test_sources_of_another_version_or_of_something_else_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("HITLESS_SOURCES", str(sources(tmp_path / "old", "0.0.1")))
+    with pytest.raises(BadInput, match="has the sources of hitless 0"):
+        root()
+    monkeypatch.setenv("HITLESS_SOURCES", str(tmp_path))
+    with pytest.raises(BadInput, match="has no crates/python"):
+        root()
+
+
+def test_a_wheel_without_sources_says_where_to_get_them(tmp_path, monkeypatch):
+    monkeypatch.delenv("HITLESS_SOURCES", raising=False)
+    installed = tmp_path / "site-packages/hitless/extend/sources.py"
+    monkeypatch.setattr("hitless.extend.sources.__file__", str(installed))
+    with pytest.raises(HitlessError) as refused:
+        root()
+    assert f"hitless-{_native.version()}.tar.gz" in refused.value.hint
+    assert "HITLESS_SOURCES" in refused.value.hint
 
 
 def test_the_example_is_a_crate_like_a_new_one(tmp_path):
@@ -66,7 +114,7 @@ def test_the_example_is_a_crate_like_a_new_one(tmp_path):
 
 
 def test_a_crate_of_another_checkout_is_refused(tmp_path):
-    folder = create("red-marker", tmp_path / "there")
+    folder = create(MECHANISM, "red-marker", tmp_path / "there")
     manifest = folder / "Cargo.toml"
     manifest.write_text(manifest.read_text().replace(str(root()), "/another"))
     with pytest.raises(BadInput, match="belongs to another hitless"):
@@ -79,7 +127,7 @@ def test_a_crate_of_another_checkout_is_refused(tmp_path):
 
 
 def test_without_cargo_the_message_says_where_to_get_it(tmp_path, monkeypatch):
-    folder = create("red-marker", tmp_path / "there")
+    folder = create(MECHANISM, "red-marker", tmp_path / "there")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HitlessError, match="cargo is missing"):
         building.build([folder], print, quick=True)

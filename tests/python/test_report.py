@@ -13,9 +13,10 @@ from hitless.drawing.plot import cdf_series
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.report import page as plain_page
-from hitless.results import ResultsFolder, file_name, write_result
+from hitless.results import ResultsFolder, write_result
 from hitless.runs.scenario_run import scenario_run
 from hitless.simulation import PacketSimulation
+from hitless.whole_file import file_name
 from hitless_papers.campaign import Campaign
 from hitless_papers.page import named_plots, render_report
 from hitless_papers.registry import select
@@ -68,6 +69,14 @@ def test_the_page_says_what_was_shortened_what_failed_and_what_to_check(page):
         "1 differs",
     ):
         assert text in page
+
+
+def test_a_plot_of_the_first_of_several_seeds_says_so(page, results):
+    told = "Runs with seed 1, the first of 3; the table has means over all seeds."
+    assert [plot.caption.endswith(told) for result in results for plot in result.plots] == [True, True]
+    assert page.count(told) == 2
+    [alone] = Campaign(select(["demo/fig1"]), seeds=1, effort="quick").results()
+    assert not any("the first of" in plot.caption for plot in alone.plots)
 
 
 def test_every_table_and_picture_can_be_read_aloud(page):

@@ -1,13 +1,14 @@
 """The command line with the real simulator, as users call it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 
 import pytest
 
-from warm import hitless
+from warm import PROGRAM, hitless
 
 
 def test_it_runs_as_a_module():
@@ -34,6 +35,35 @@ def test_an_example_scenario_can_be_printed_checked_and_run(tmp_path):
     done = hitless("run", str(scenario), "--json", "--out", str(tmp_path / "out"))
     assert json.loads(done.stdout)["summary"]["flows"]["completed"] == 1
     assert list((tmp_path / "out").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("shell", "line"),
+    [
+        ("bash", "complete -o default -F _hitless_completion hitless"),
+        ("zsh", "compdef _hitless_completion hitless"),
+        ("fish", "complete --command hitless"),
+    ],
+)
+def test_a_shell_gets_its_completion(shell, line):
+    done = subprocess.run(
+        [PROGRAM],
+        env=os.environ | {"_HITLESS_COMPLETE": f"source_{shell}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert line in done.stdout
+
+
+def test_bash_completes_commands_options_and_examples(tmp_path):
+    (tmp_path / "hitless").symlink_to(PROGRAM)
+    asked = [("hitless sc", 1), ("hitless scenario example du", 3), ("hitless run --mem", 2)]
+    script = f"PATH={tmp_path}:$PATH\n" + 'eval "$(_HITLESS_COMPLETE=source_bash hitless)"\n'
+    for words, number in asked:
+        script += f'COMP_WORDS=({words}); COMP_CWORD={number}; _hitless_completion hitless; echo "${{COMPREPLY[@]}}"\n'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["scenario", "dumbbell", "--memory"]
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,8 @@ def test_python_compares_two_scenarios_and_own_classes(lossy, monkeypatch):
 
 
 def test_a_comparison_holds_tables_of_one_pair_at_a_time(lossy):
-    sides = one_file(str(lossy / "lossy.toml"), (lossy / "lossy.toml").read_text(), Asked([Addition.of("linkguardian")]))
+    added = Asked([Addition.of("linkguardian")])
+    sides = one_file(str(lossy / "lossy.toml"), (lossy / "lossy.toml").read_text(), added)
     pairs = PairedRuns(sides, 3)
     held = []
 

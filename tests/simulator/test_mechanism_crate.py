@@ -19,6 +19,7 @@ from hitless.native import LIBRARY, RECORD
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/mechanisms/every-nth-crate"
+TRANSPORT = ROOT / "examples/transports/newreno-crate"
 IN_PYTHON = ROOT / "examples/mechanisms/every_nth.py"
 CACHE = ROOT / "target/mechanism-test"
 """A folder that persists between runs: unchanged crates are not compiled again."""
@@ -41,7 +42,10 @@ def hitless(*arguments, **environment):
 
 @pytest.fixture(scope="module")
 def built():
-    done = hitless("mechanism", "build", "--quick", EXAMPLE)
+    # In a folder that persists, like the cache.
+    shutil.rmtree(CACHE / "short-queue", ignore_errors=True)
+    assert hitless("transport", "new", "short-queue", "--path", CACHE / "short-queue").returncode == 0
+    done = hitless("transport", "build", "--quick", EXAMPLE, TRANSPORT, CACHE / "short-queue")
     assert done.returncode == 0, done.stderr
     assert 'kind = "every-nth-crate"' in done.stderr
     return done
@@ -79,6 +83,25 @@ def test_the_folder_the_crate_and_the_class_make_the_same_decisions(built, tmp_p
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     expected = {"kind": "every-nth-crate", "crate": "every-nth-crate", "path": str(EXAMPLE), "module_sha256": digest}
     assert recorded == expected
+
+
+@needs_cargo
+def test_a_transport_of_a_crate_and_of_a_class_gives_the_packaged_trace(built, tmp_path):
+    scenario = (CACHE / "short-queue/scenario.toml").read_text()
+    written = '{ kind = "short-queue", target = "20 us" }'
+    assert written in scenario
+    hashes = {}
+    for kind in ("newreno", "newreno-crate", "newreno-py", "short-queue"):
+        path = tmp_path / f"{kind}.toml"
+        path.write_text(scenario.replace(written, f'"{kind}"'))
+        file = ROOT / "examples/transports/newreno.py"
+        done = hitless("run", path, "--json", "--out", tmp_path / kind, "--transport", file)
+        assert done.returncode == 0, done.stderr
+        hashes[kind] = json.loads(done.stdout)["summary"]["trace_hash"]
+    assert hashes["newreno"] == hashes["newreno-crate"] == hashes["newreno-py"] != hashes["short-queue"]
+    listed = hitless("transport", "list").stdout
+    assert "short-queue" in listed
+    assert "cubic" in listed
 
 
 @needs_cargo

@@ -1,4 +1,4 @@
-//! The kinds of mechanisms that scenarios can name.
+//! The kinds of mechanisms and of congestion controls that scenarios can name.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,15 +45,20 @@ pub fn change<E>(change: impl FnOnce(Registry) -> Result<Registry, E>) -> Result
 pub fn register(own: &[Own]) -> PyResult<()> {
     let mut kinds = kinds();
     for &(name, add) in own {
-        let known: Vec<&str> = kinds.registry.names().collect();
+        let known = all_names(&kinds.registry);
         let registry = (*kinds.registry).clone();
         let all = catch_unwind(AssertUnwindSafe(|| add(registry))).map_err(|panic| refusal(name, &*panic))?;
         kinds.registry = Arc::new(all);
-        let new = kinds.registry.names().filter(|kind| !known.contains(kind)).map(|kind| (kind, name));
-        kinds.own.extend(new.collect::<Vec<_>>());
+        let new = all_names(&kinds.registry).into_iter().filter(|kind| !known.contains(kind));
+        kinds.own.extend(new.map(|kind| (kind, name)));
     }
     *KINDS.write().unwrap_or_else(PoisonError::into_inner) = kinds;
     Ok(())
+}
+
+/// Returns the names of mechanisms and of congestion controls from outside the tree.
+fn all_names(registry: &Registry) -> Vec<&'static str> {
+    registry.names().chain(registry.congestion_facts().map(|facts| facts.name)).collect()
 }
 
 fn refusal(name: &str, panic: &(dyn Any + Send)) -> PyErr {
@@ -68,4 +73,13 @@ pub fn mechanism_kinds() -> Vec<(&'static str, &'static str, Option<&'static str
     let Kinds { registry, own } = kinds();
     let of = |name| own.iter().find(|(kind, _)| *kind == name).map(|(_, origin)| *origin);
     registry.summaries().map(|(name, summary)| (name, summary, of(name))).collect()
+}
+
+/// Returns the congestion controls from outside the tree that a scenario can name, each with a sentence about it, and
+/// with its crate unless it is a Python class.
+#[pyfunction]
+pub fn congestion_kinds() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
+    let Kinds { registry, own } = kinds();
+    let of = |name| own.iter().find(|(kind, _)| *kind == name).map(|(_, origin)| *origin);
+    registry.congestion_facts().map(|facts| (facts.name, facts.summary, of(facts.name))).collect()
 }

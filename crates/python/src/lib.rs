@@ -12,6 +12,7 @@
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
 //! - [`mechanism`]: mechanisms that are Python classes;
+//! - [`congestion`]: congestion controls that are Python classes;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
 //! - [`p4`]: P4 programs without a network: packet tests, traces;
 //! - [`memory`]: limits on the memory of a run, and their supervision;
@@ -26,6 +27,7 @@
 #[cfg(feature = "live")]
 mod bench_live;
 mod checkpoints;
+mod congestion;
 mod deflection;
 mod exceptions;
 mod fleet;
@@ -177,6 +179,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     let py = module.py();
     kinds::register(own)?;
     module.add_function(wrap_pyfunction!(kinds::mechanism_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::congestion_kinds, module)?)?;
     module.add("ScenarioError", py.get_type::<exceptions::ScenarioError>())?;
     module.add("SimulationError", py.get_type::<exceptions::SimulationError>())?;
     module.add("CheckpointError", py.get_type::<exceptions::CheckpointError>())?;
@@ -193,6 +196,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
     mechanism::add_to(module)?;
+    congestion::add_to(module)?;
     #[cfg(feature = "live")]
     add_live(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

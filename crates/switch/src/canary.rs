@@ -6,8 +6,11 @@
 #[cfg(debug_assertions)]
 use std::cell::Cell;
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// A deliberate bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Canary {
     /// The two halves of a group of queues are not swapped when they should be.
     ForgottenSwap,
@@ -35,40 +38,16 @@ pub enum Canary {
 
 impl Canary {
     /// All canaries.
-    pub const ALL: [Self; 11] = [
-        Self::ForgottenSwap,
-        Self::LostResume,
-        Self::OffByOneEra,
-        Self::DoubleRelease,
-        Self::LeakedCell,
-        Self::EarlyForget,
-        Self::FreeRide,
-        Self::LostTurn,
-        Self::IdlePort,
-        Self::UnnamedLoss,
-        Self::WideWindow,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Returns the canary's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ForgottenSwap => "forgotten-swap",
-            Self::LostResume => "lost-resume",
-            Self::OffByOneEra => "off-by-one-era",
-            Self::DoubleRelease => "double-release",
-            Self::LeakedCell => "leaked-cell",
-            Self::EarlyForget => "early-forget",
-            Self::FreeRide => "free-ride",
-            Self::LostTurn => "lost-turn",
-            Self::IdlePort => "idle-port",
-            Self::UnnamedLoss => "unnamed-loss",
-            Self::WideWindow => "wide-window",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns the canary of this name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|canary| canary.name() == name)
+        Self::ALL.iter().copied().find(|canary| canary.name() == name)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The reasons why packets end in a switch.
 
-use hitless_core::state::{Damaged, Reader, Value, Writer};
+use hitless_core::state::Value;
+use strum::VariantArray;
 
 /// The reason why a packet ended in a switch. The order matters: losses come before [`DropReason::Duplicate`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Value, VariantArray)]
 #[repr(u8)]
 pub enum DropReason {
     /// Its queue was at its limit.
@@ -32,37 +33,12 @@ pub enum DropReason {
     OutOfSequence,
 }
 
-/// Stored as its number.
-impl Value for DropReason {
-    fn write(&self, out: &mut Writer) {
-        out.value(&(*self as u8));
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
-        let number: u8 = from.value()?;
-        Self::ALL.get(usize::from(number)).copied().ok_or(from.damaged("a reason"))
-    }
-}
-
 impl DropReason {
     /// The number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = Self::VARIANTS.len();
 
     /// All reasons, in the order of their numbers.
-    pub const ALL: [DropReason; Self::COUNT] = [
-        DropReason::QueueFull,
-        DropReason::BufferFull,
-        DropReason::NoRoute,
-        DropReason::TimeToLive,
-        DropReason::Mechanism,
-        DropReason::Evicted,
-        DropReason::QueueingDelay,
-        DropReason::Nowhere,
-        DropReason::Duplicate,
-        DropReason::CopyRetired,
-        DropReason::ControlAbsorbed,
-        DropReason::OutOfSequence,
-    ];
+    pub const ALL: [DropReason; Self::COUNT] = *Self::VARIANTS.first_chunk().expect("as many as there are");
 
     /// Returns whether this reason is a loss for the packet's flow.
     pub const fn is_loss(self) -> bool {

@@ -141,7 +141,7 @@ def bench_p4(
 
     Examples:
 
-      hitless bench p4 examples/p4/forward.json --commands examples/p4/forward.txt
+      hitless bench p4 forward.json --commands forward.txt
     """
     from hitless.cli.bench_p4 import bench
     from hitless.cli.p4_files import Entries

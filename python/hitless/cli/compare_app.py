@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, Out, Seed, takes
+from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, Out, Seed, Transports, takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class CompareOptions:
         typer.Option("--set", metavar="PATH=VALUE", help="A setting of B, as flows.bulk.load=0.8; repeatable."),
     ] = None
     mechanism: Mechanisms = None
+    transport: Transports = None
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="Number of pairs of runs.")] = 10
     seed: Seed = 1
     out: Out = None
@@ -43,8 +44,9 @@ def compare(options: CompareOptions) -> int:
 
     Examples:
 
-      hitless compare examples/leaf-spine-lossy.toml --with linkguardian
-      hitless compare examples/leaf-spine-lossy.toml --with link-layer-retry --seeds 20
+      hitless scenario example leaf-spine-lossy --write
+      hitless compare leaf-spine-lossy.toml --with linkguardian
+      hitless compare leaf-spine-lossy.toml --with link-layer-retry --seeds 20
       hitless compare mine.toml --with 'linkguardian,link=sw1->sw2,mode=non-blocking'
       hitless compare mine.toml --without afq
       hitless compare mine.toml --set switch.ecn.threshold='20 packets'
@@ -58,5 +60,5 @@ def compare(options: CompareOptions) -> int:
     from hitless.cli import compare as command
     from hitless.prototype.kinds import load
 
-    load(options.mechanism or [])
+    load(options.mechanism or [], options.transport or [])
     return command.compare(options)

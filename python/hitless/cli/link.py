@@ -13,9 +13,9 @@ from hitless.quantities import bps_of, seconds_of
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import log_to_stderr, signals
-from hitless.switch import changes, kernel_path
+from hitless.switch import changes, check, kernel_path
 from hitless.switch.fail_open import FailOpen
-from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, require_room, scenario
+from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, scenario
 from hitless.switch.link_file import EXAMPLE, Config, Link, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector
 from hitless.switch.restorer import restoring
@@ -49,7 +49,7 @@ def run_file(path: Path) -> int:
 def check_file(path: Path) -> None:
     """Print the configuration with every default spelled out, or refuse it."""
     config = read_link_file(path)
-    plan = _plan(config.link, path)
+    plan = plan_of(config.link, path)
     _require_two(plan)
     scenario(plan)
     print_text(config.model_dump_json(indent=2))
@@ -91,7 +91,7 @@ def require_all(**options: str | None) -> None:
         raise BadInput(f"{', '.join(missing)}: missing", hint="or a FILE: hitless link --example prints one")
 
 
-def _plan(link: Link, file: Path | None) -> LinkPlan:
+def plan_of(link: Link, file: Path | None) -> LinkPlan:
     """Return the plan from the file, or from the command line without one."""
     rate, delay, answer = ("rate =", "delay =", "answer =") if file else ("--rate", "--delay", "--answer")
     return LinkPlan(
@@ -140,7 +140,7 @@ class _End(LiveService):
         super().__init__()
         self._config = config
         self._file = file
-        self._plan = _plan(config.link, file)
+        self._plan = plan_of(config.link, file)
         _require_two(self._plan)
         self._scenario = scenario(self._plan)
         self._fail_open: FailOpen | None = None
@@ -165,9 +165,10 @@ class _End(LiveService):
         options = LiveOptions(
             busy_poll=link.busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES
         )
+        _require_fit(plan, link)
         with _borrowed_interfaces(link):
             live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options)
-            self._fail_open = FailOpen(live, plan.inside, plan.outside, self.stop, has_path=link.fail_open)
+            self._fail_open = FailOpen(live, plan, self.stop, has_path=link.fail_open)
             drop_all_but(OF_FORWARDING)
             with serving(LiveCollector(lambda: self._status(live)), self._config.metrics, "hitless link"):
                 self._forward(live, lambda: self._status(live))
@@ -197,7 +198,7 @@ class _End(LiveService):
         try:
             config = read_link_file(self._file)
             require_changeable(self._config, config)
-            plan = _plan(config.link, self._file)
+            plan = plan_of(config.link, self._file)
             wanted_scenario = scenario(replace(plan, first_number=self._plan.first_number))
             wanted = changes.commands(self._scenario.effective, wanted_scenario.effective)
             for command in wanted:
@@ -220,6 +221,16 @@ class _End(LiveService):
                 _set_mtu(outside, sums)
 
 
+def _require_fit(plan: LinkPlan, link: Link) -> None:
+    """Refuse the interfaces if they cannot be used, and log other findings. Raises `BadInput`."""
+    found = check.findings(plan, set_mtu=link.set_mtu, vlan_tags=link.vlan_tags)
+    check.refuse(found)
+    print_note(found[0].text)
+    for finding in found:
+        if finding.verdict == "warning":
+            log.warning("%s: %s: %s", finding.subject, finding.text, finding.mend)
+
+
 @contextmanager
 def _borrowed_interfaces(link: Link) -> Iterator[None]:
     """Make room for frames from inside, and switch off offloads; restores both, also if this process is killed."""
@@ -227,9 +238,7 @@ def _borrowed_interfaces(link: Link) -> Iterator[None]:
     inside, outside = (ports.opened(name) for name in names)
     mtu_bytes, offloads = outside.mtu_bytes, {name: ports.opened(name).offloads_on() for name in names}
     sums = mtu_plan(inside.mtu_bytes, mtu_bytes, link.vlan_tags)
-    is_raised = not sums.fits and link.set_mtu
-    if not is_raised:
-        require_room(sums, link.outside, link.inside, link.vlan_tags)
+    is_raised = not sums.fits
 
     def restore() -> None:
         for name, switched in offloads.items():
@@ -240,7 +249,6 @@ def _borrowed_interfaces(link: Link) -> Iterator[None]:
     with restoring(restore):
         if is_raised:
             _set_mtu(outside, sums)
-        print_note(f"{sums}: raised while this runs; the other end needs the same" if is_raised else str(sums))
         for name in names:
             ports.switch_off(name, log.warning)
         yield

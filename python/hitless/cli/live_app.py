@@ -1,5 +1,6 @@
 """`hitless link` and `hitless switch`: to run one, and to control a running one."""
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -20,10 +21,11 @@ class _RunsByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-_LINK = """Protect one end of a real link with LinkGuardian, and control a running one.
+_LINK = """Protect one end of a real link with LinkGuardian; check its interfaces, control a running one.
 
 Examples:
 
+  hitless link check --inside eth1 --outside eth2 --rate "1 Gbps"
   hitless link --inside eth1 --outside eth2 --rate "1 Gbps"
   hitless link /etc/hitless/link-eth2.toml
   hitless link status
@@ -62,6 +64,40 @@ Mode = Annotated[
     Literal["blocking", "non-blocking"] | None,
     typer.Option(help="Keep frames in order, or not.", show_default="as last set"),
 ]
+
+
+@link_app.command("check")
+def link_check(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The file of hitless link.")] = None,
+    inside: Annotated[str | None, typer.Option(metavar="IF", help="The interface to the hosts.")] = None,
+    outside: Annotated[str | None, typer.Option(metavar="IF", help="The interface to the other box.")] = None,
+    rate: Annotated[str | None, typer.Option(help='Rate of the link, such as "1 Gbps".')] = None,
+    set_mtu: Annotated[bool, typer.Option("--set-mtu", help="hitless link will raise the MTU as needed.")] = False,
+    vlan_tags: Annotated[int, typer.Option(min=0, max=2, help="Maximum VLAN tags on a frame.")] = 0,
+    json: Json = False,
+) -> None:
+    """Check MTU, carrier, rate and offloads of both interfaces, and the other end, before hitless link starts.
+
+    Examples:
+
+      hitless link check --inside eth1 --outside eth2 --rate "1 Gbps"
+      hitless link check /etc/hitless/link-eth2.toml
+
+    A line for each property: ok, note, warning or error, and the command that
+    mends it. hitless link refuses to start with an error, and logs warnings.
+    Changes nothing, and can run next to hitless link. Exit code 1: there is a
+    warning or an error.
+    """
+    from hitless.cli import link_check as command
+
+    given: dict[str, Any] = {
+        "inside": inside,
+        "outside": outside,
+        "rate": rate,
+        "set_mtu": set_mtu,
+        "vlan_tags": vlan_tags,
+    }
+    raise typer.Exit(command.run(file, json=json, **given))
 
 
 @link_app.command("status")

@@ -40,7 +40,7 @@ COMMANDS = {
     ),
     "link": Command(
         "hitless.cli.live_app:link_app",
-        "Protect one end of a real link with LinkGuardian, and control a running one.",
+        "Protect one end of a real link with LinkGuardian; check its interfaces, control a running one.",
     ),
     "scenario": Command(
         "hitless.cli.scenario_app:scenario_app", "Check and draw scenario files, show their fields, print examples."
@@ -56,6 +56,10 @@ COMMANDS = {
     "mechanism": Command(
         "hitless.cli.mechanism_app:mechanism_app",
         "Write a mechanism, and compile it with the simulator (docs/how-to/mechanism-in-rust.md).",
+    ),
+    "transport": Command(
+        "hitless.cli.transport_app:transport_app",
+        "Write a congestion control, and compile it with the simulator (docs/how-to/transport-in-rust.md).",
     ),
     "p4": Command(
         "hitless.cli.p4_app:p4_app",
@@ -124,20 +128,21 @@ def hitless(
 
     Bring a scenario up on this machine as root, with real programs at the ends:
 
-      hitless lab up examples/lossy-link.toml
+      hitless scenario example lossy-link --write
+      hitless lab up lossy-link.toml
 
     Simulate a datacenter's corrupting links for a year; write a mechanism:
 
       hitless fleet run
       hitless mechanism new early-drop
 
-    Guides are in docs/index.md, abbreviations in docs/reference/glossary.md.
+    Guides and reference are in docs/index.md of the repository, and on its site.
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run or a check failed. 2: wrong usage or input. 130: interrupted.
     """
     if debug:
         console.show_causes()
-    if context.invoked_subcommand != "mechanism" and stale():
+    if context.invoked_subcommand not in {"mechanism", "transport"} and stale():
         console.print_note(STALE)
 
 

@@ -1,5 +1,6 @@
 """`hitless mechanism`: the user's mechanisms in Rust."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -28,10 +29,11 @@ def new(
     """
     from hitless import _native
     from hitless.extend.crates import checked_name
-    from hitless.extend.create import create
+    from hitless.extend.create import MECHANISM, create
     from hitless.terminal.console import print_note
 
-    folder = create(checked_name(name, [kind for kind, _, _ in _native.mechanism_kinds()]), path or Path(name))
+    taken = [kind for kind, _, _ in _native.mechanism_kinds()]
+    folder = create(MECHANISM, checked_name("mechanism", name, taken), path or Path(name))
     print_note(f"written to {folder}; next: hitless mechanism build {folder}")
 
 
@@ -64,15 +66,20 @@ def build_crates(
 def list_kinds() -> None:
     """List the kinds of mechanisms that scenarios can name, and their origin."""
     from hitless import _native
+
+    print_kinds(_native.mechanism_kinds(), "built in")
+
+
+def print_kinds(kinds: Sequence[tuple[str, str, str | None]], others: str) -> None:
+    """Print kinds with their origin: a crate's folder, or ``others``."""
     from hitless.extend.record import Record
     from hitless.native import STALE, stale
     from hitless.terminal.console import print_note, stdout
 
     paths = {crate.name: crate.path for crate in Record.read().crates}
-    kinds = _native.mechanism_kinds()
-    width = max(len(kind) for kind, _, _ in kinds)
+    width = max((len(kind) for kind, _, _ in kinds), default=0)
     for kind, summary, crate in kinds:
-        origin = paths.get(crate, crate) if crate else "built in"
+        origin = paths.get(crate, crate) if crate else others
         stdout.print(f"{kind:<{width}}  {origin:<10}  {summary}", markup=False, soft_wrap=True)
     if stale():
         print_note(STALE)
@@ -80,9 +87,9 @@ def list_kinds() -> None:
 
 @mechanism_app.command("remove")
 def remove_crate(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One of your mechanisms, or its crate.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of your kinds, or its crate.")],
 ) -> None:
-    """Remove one of your mechanisms. Its crate stays where it is."""
+    """Remove one of your mechanisms or transports. Its crate stays where it is."""
     from hitless.extend.build import remove
     from hitless.terminal.console import print_note
 

@@ -55,6 +55,15 @@ Mechanisms = Annotated[
         show_default=False,
     ),
 ]
+Transports = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--transport",
+        metavar="FILE",
+        help="A Python file with a congestion control that the scenario names; repeatable.",
+        show_default=False,
+    ),
+]
 Memory = Annotated[
     str | None,
     typer.Option(

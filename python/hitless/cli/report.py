@@ -7,9 +7,10 @@ from typing import Any
 from hitless.cli.report_app import ReportOptions
 from hitless.drawing.picture import Picture
 from hitless.errors import BadInput
-from hitless.results import file_name, read_pictures
+from hitless.results import read_pictures
 from hitless.suggest import did_you_mean
 from hitless.terminal.console import print_note, print_text
+from hitless.whole_file import file_name
 
 
 def report(options: ReportOptions) -> int:

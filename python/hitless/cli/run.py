@@ -12,12 +12,12 @@ from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
 from hitless.outcome.mechanisms import counters_above_zero
 from hitless.outcome.run import counter_key
-from hitless.results import ResultsFolder, file_name
+from hitless.results import ResultsFolder
 from hitless.runs.result import Measurement
 from hitless.runs.scenario_run import scenario_run
 from hitless.simulation import PacketSimulation, RowsFolder, Simulation
 from hitless.terminal.console import print_json, print_note
-from hitless.whole_file import name_of
+from hitless.whole_file import file_name, name_of
 
 
 def run_scenario(text: str, options: RunOptions) -> int:

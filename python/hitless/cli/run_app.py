@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json, Mechanisms, Memory, Out, ScenarioFile, limit_memory, takes
+from hitless.cli.options import Json, Mechanisms, Memory, Out, ScenarioFile, Transports, limit_memory, takes
 from hitless.errors import BadInput
 
 
@@ -37,6 +37,7 @@ class RunOptions:
         ),
     ] = None
     mechanism: Mechanisms = None
+    transport: Transports = None
     memory: Memory = None
     out: Out = None
     json: Json = False
@@ -53,12 +54,13 @@ def run(options: RunOptions) -> int:
       hitless run mine.toml --checkpoint "10 min"
       hitless scenario example NAME | hitless run - --json
       hitless run mine.toml --mechanism early_drop.py
+      hitless run mine.toml --transport mine.py
     """
     from hitless.cli.scenario_text import read_sound
     from hitless.prototype.kinds import load
     from hitless.threads import take_threads
 
-    load(options.mechanism or [])
+    load(options.mechanism or [], options.transport or [])
     limit_memory(options.memory)
     has_checkpoints = options.checkpoint is not None
     if has_checkpoints and options.threads not in {None, 1}:

@@ -48,20 +48,39 @@ def write_pages(folder: Path) -> None:
     print_note(f"{len(found)} pages written into {folder}")
 
 
-def example(name: str | None) -> None:
-    """Print an example, or the list of them."""
-    examples = _native.scenario_examples()
-    if name is None:
-        for known, description in examples:
-            lines = textwrap.wrap(description, 80 - _NAME_CELLS)
-            print_text(
-                "\n".join([f"{known:<{_NAME_CELLS}}{lines[0]}", *(" " * _NAME_CELLS + line for line in lines[1:])])
-            )
-        return
+def list_examples() -> None:
+    """Print the names of all examples, each with its description."""
+    for known, description in _native.scenario_examples():
+        lines = textwrap.wrap(description, 80 - _NAME_CELLS)
+        print_text("\n".join([f"{known:<{_NAME_CELLS}}{lines[0]}", *(" " * _NAME_CELLS + line for line in lines[1:])]))
+
+
+def print_example(name: str) -> None:
+    """Print an example."""
+    print_text(_example(name))
+
+
+def write_example(name: str) -> None:
+    """Write an example into the current folder; a file that exists stays as it is."""
+    text = _example(name)
+    path = Path(f"{name}.toml")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as failed:
+        hint = f"rename it, or print the example into another file: hitless scenario example {name} > mine.toml"
+        raise BadInput("the file already exists", where=str(path), hint=hint) from failed
+    except OSError as failed:
+        raise BadInput(f"cannot be written: {failed.strerror}", where=str(path)) from failed
+    print_note(f"written to {path}; next: hitless run {path}")
+
+
+def _example(name: str) -> str:
     text = _native.scenario_example(name)
     if text is None:
-        raise BadInput(f"there is no example {name!r}", hint=_hint(name, [known for known, _ in examples]))
-    print_text(text)
+        known = [known for known, _ in _native.scenario_examples()]
+        raise BadInput(f"there is no example {name!r}", hint=_hint(name, known))
+    return text
 
 
 def _hint(name: str, known: list[str]) -> str:

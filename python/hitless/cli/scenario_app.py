@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json, Mechanisms, Memory, ScenarioFile, limit_memory
+from hitless.cli.options import Json, Mechanisms, Memory, ScenarioFile, Transports, limit_memory
 
 scenario_app = typer.Typer(
     no_args_is_help=True, help="Check and draw scenario files, show their fields, print examples."
@@ -16,13 +16,14 @@ scenario_app = typer.Typer(
 def check(
     file: ScenarioFile,
     mechanism: Mechanisms = None,
+    transport: Transports = None,
     memory: Memory = None,
 ) -> None:
     """Check a scenario, and print it with every default spelled out."""
     from hitless.cli import scenario
     from hitless.prototype.kinds import load
 
-    load(mechanism or [])
+    load(mechanism or [], transport or [])
     limit_memory(memory)
     scenario.check(file)
 
@@ -75,13 +76,37 @@ def schema(
         scenario.schema(json=json)
 
 
+def _names() -> list[str]:
+    """Names of examples, for the shell's completion."""
+    from hitless import _native
+
+    return [name for name, _ in _native.scenario_examples()]
+
+
 @scenario_app.command()
 def example(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Name of the example; omit it to list them.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Name of the example; omit it to list them.", autocompletion=_names),
     ] = None,
+    is_list: Annotated[bool, typer.Option("--list", help="List all examples, as without a name.")] = False,
+    is_written: Annotated[bool, typer.Option("--write", help="Write NAME.toml into the current folder.")] = False,
 ) -> None:
-    """Print an example scenario."""
-    from hitless.cli import scenario
+    """Print an example scenario, or write it into the current folder.
 
-    scenario.example(name)
+    Examples:
+
+      hitless scenario example linkguardian-testbed > mine.toml
+      hitless scenario example lossy-link --write
+    """
+    from hitless.cli import scenario
+    from hitless.errors import BadInput
+
+    if name is None and is_written:
+        raise BadInput("which example?", where="--write", hint="hitless scenario example lists them")
+    if name is None or is_list:
+        scenario.list_examples()
+    elif is_written:
+        scenario.write_example(name)
+    else:
+        scenario.print_example(name)

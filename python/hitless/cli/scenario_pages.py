@@ -133,5 +133,5 @@ def _linked(text: str, page: str, links: dict[str, str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape text so that Markdown shows it unchanged."""
-    return re.sub(r"([*<])", r"\\\1", text)
+    """Escape text so that Markdown shows it unchanged. Python-Markdown does not know a backslash before "<"."""
+    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", text.replace("*", r"\*"))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, On, takes
+from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, On, Transports, takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class SweepOptions:
         str | None, typer.Option(metavar="K/N", help="Shard of the runs to run, such as 3/16.", show_default=False)
     ] = None
     mechanism: Mechanisms = None
+    transport: Transports = None
     fresh: Fresh = False
     json: Json = False
 
@@ -48,5 +49,5 @@ def sweep(options: SweepOptions) -> int:
     from hitless.cli import sweep as command
     from hitless.prototype.kinds import load
 
-    load(options.mechanism or [])
+    load(options.mechanism or [], options.transport or [])
     return command.sweep(options)

@@ -17,12 +17,13 @@ from hitless.comparison.result import Comparison
 from hitless.comparison.sides import Addition, Asked, Setting, counted, one_file, two_files
 from hitless.errors import BadInput
 from hitless.prototype.kinds import MechanismClass, register
-from hitless.results import RESULTS, file_name
+from hitless.results import RESULTS
 from hitless.runs.keeping import KeptPoints
 from hitless.runs.result import failed
 from hitless.runs.study import Study
 from hitless.runs.watching import watched
 from hitless.scenario import AnyScenario, scenario_of
+from hitless.whole_file import file_name
 
 __all__ = ["Comparison", "compare"]
 

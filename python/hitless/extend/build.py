@@ -129,12 +129,12 @@ def _keep(made: Path, folder: Path) -> None:
 
 def _kinds_in(folder: Path) -> list[tuple[str, str | None]]:
     """Return the kinds of a module with their crates, as found by a separate process."""
-    program = "import json; from hitless import _native; print(json.dumps(_native.mechanism_kinds()))"
+    program = "import json; from hitless.extend.record import all_kinds; print(json.dumps(all_kinds()))"
     environment = {**os.environ, native.VARIABLE: str(folder)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return [(kind, origin) for kind, _, origin in json.loads(done.stdout)]
-    taken = re.search(r"ImportError: (.*two kinds of mechanisms are called .*)", done.stderr)
+    taken = re.search(r"ImportError: (.*two kinds of [a-z ]+ are called .*)", done.stderr)
     if taken:
         hint = "NAME in its src/lib.rs is the kind; hitless mechanism list shows all of them"
         raise BadInput(f"the kind is taken: {taken[1]}", hint=hint)

@@ -12,12 +12,12 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _RULE = "letters of a to z, digits and single dashes, a letter first, such as early-drop"
 
 
-def checked_name(name: str, taken: list[str]) -> str:
-    """Return the name of a new mechanism, which is also the name of its crate."""
+def checked_name(what: str, name: str, taken: list[str]) -> str:
+    """Return the name of a new mechanism or transport, which is also the name of its crate."""
     if not _NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is not a valid name for a mechanism", rule=_RULE)
+        raise BadInput(f"{name!r} is not a valid name for a {what}", rule=_RULE)
     if name in taken:
-        raise BadInput(f"there is already a mechanism {name!r}", hint="hitless mechanism list shows all of them")
+        raise BadInput(f"there is already a {what} {name!r}", hint=f"hitless {what} list shows all of them")
     if name.startswith("hitless"):
         raise BadInput(f"{name!r} is a name of the simulator's crates", rule="it does not begin with hitless")
     return name

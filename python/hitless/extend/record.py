@@ -61,8 +61,13 @@ def loaded() -> list[dict[str, str | None]]:
         return []
     paths = {crate.name: crate.path for crate in Record.read().crates}
     digest = hashlib.sha256((Path(folder) / native.LIBRARY).read_bytes()).hexdigest()
-    kinds = [(kind, crate) for kind, _, crate in _native.mechanism_kinds() if crate]
+    kinds = [(kind, crate) for kind, _, crate in all_kinds() if crate]
     return [{"kind": kind, "crate": crate, "path": paths.get(crate), "module_sha256": digest} for kind, crate in kinds]
+
+
+def all_kinds() -> list[tuple[str, str, str | None]]:
+    """Return the kinds of mechanisms and of congestion controls: name, a sentence, and the user's crate."""
+    return [*_native.mechanism_kinds(), *_native.congestion_kinds()]
 
 
 def libraries() -> Path:

@@ -1,26 +1,59 @@
 """The simulator's own crates: their location and identity."""
 
 import hashlib
+import os
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hitless.errors import HitlessError
+from hitless import _native
+from hitless.errors import BadInput, HitlessError
+
+VARIABLE = "HITLESS_SOURCES"
+"""Environment variable with the folder of the sources, for installations without a checkout."""
+_PART = Path("crates", "python", "Cargo.toml")
+"""File that identifies the folder."""
 
 
 def root() -> Path:
-    """Return the checkout that this program runs from."""
+    """Return the folder of the simulator's sources: of `HITLESS_SOURCES`, or the checkout that this program runs from.
+
+    A wheel does not contain them; the source distribution and a checkout do.
+    """
+    version = _native.version()
+    if chosen := os.environ.get(VARIABLE):
+        _check(Path(chosen).resolve(), version)
+        return Path(chosen).resolve()
     package = Path(__file__).resolve().parents[1]
     found = package.parents[1]
-    if not (found / "crates" / "python" / "Cargo.toml").is_file():
+    if not (found / _PART).is_file():
         raise HitlessError(
-            "the simulator's crates are not here, but mechanisms are compiled with them",
+            "the simulator's sources are missing, but mechanisms are compiled with them",
             where=str(package),
-            rule="hitless runs from a checkout of its repository",
-            hint="clone it, and call its ./hitless instead",
+            rule=f"a wheel does not contain them: {VARIABLE} names a folder that does",
+            hint=f"unpack the source distribution hitless-{version}.tar.gz, and set {VARIABLE} to its folder",
         )
     return found
+
+
+def _check(folder: Path, version: str) -> None:
+    """Require the sources of this version: the Python package calls functions of the module that they make."""
+    if not (folder / _PART).is_file():
+        raise BadInput(
+            f"{folder} has no {_PART}",
+            where=VARIABLE,
+            rule="it names the folder of an unpacked source distribution, or a checkout",
+        )
+    manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
+    found = manifest["workspace"]["package"]["version"]
+    if found != version:
+        raise BadInput(
+            f"{folder} has the sources of hitless {found}",
+            where=VARIABLE,
+            rule=f"they have the version of this program, {version}",
+            hint=f"unpack hitless-{version}.tar.gz, or check out its tag",
+        )
 
 
 def workspace() -> dict[str, Any]:

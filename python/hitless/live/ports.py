@@ -89,16 +89,16 @@ def switch_off_again(name: str) -> None:
 def slow_links(interfaces: Mapping[str, str], rates_bps: Mapping[str, int]) -> Iterator[str]:
     """Return warnings about interfaces that are slower than the scenario assumes."""
     for node, name in interfaces.items():
-        speed_bps = _speed_bps(name)
+        present_bps = speed_bps(name)
         wanted_bps = rates_bps.get(node, 0)
-        if speed_bps is not None and speed_bps < wanted_bps:
+        if present_bps is not None and present_bps < wanted_bps:
             yield (
-                f"{name} runs at {speed_bps / 1e9:g} Gbps, and the scenario takes the link of {node} for "
+                f"{name} runs at {present_bps / 1e9:g} Gbps, and the scenario takes the link of {node} for "
                 f"{wanted_bps / 1e9:g} Gbps: queues would build where no mechanism sees them"
             )
 
 
-def _speed_bps(name: str) -> int | None:
+def speed_bps(name: str) -> int | None:
     """Return the speed reported by the driver; None without a report."""
     try:
         megabits = int(Path("/sys/class/net", name, "speed").read_text(encoding="ascii"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from hitless.outcome.counters import by_mechanism
 from hitless.outcome.run import Run
 
 COUNTERS = ("switch", "mechanism", "scope", "counter", "value")
@@ -87,7 +88,7 @@ _CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Did:
-    """Activity of a mechanism, summed over all switches."""
+    """Activity of a mechanism at all switches."""
 
     mechanism: str
     counts: Sequence[tuple[str, int]]
@@ -103,9 +104,9 @@ def did_of(run: Run) -> list[Did]:
     table = run.tables.get("mechanisms")
     if table is None or table.is_empty():
         return []
-    sums = table.group_by("mechanism", "counter", maintain_order=True).agg(pl.col("value").sum())
     found = []
-    for (mechanism,), counters in sums.partition_by("mechanism", as_dict=True, maintain_order=True).items():
+    totals = by_mechanism(table)
+    for (mechanism,), counters in totals.partition_by("mechanism", as_dict=True, maintain_order=True).items():
         of = dict(counters.select("counter", "value").iter_rows())
         chosen = _CHOSEN.get(str(mechanism)) or _first(of)
         found.append(Did(str(mechanism), [(words, of[name]) for name, words in chosen if name in of]))

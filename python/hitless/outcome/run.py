@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from hitless.errors import HitlessError
+from hitless.outcome.counters import over_places
 
 if TYPE_CHECKING:
     from hitless.outcome.pictures import RunPictures
@@ -114,17 +115,18 @@ class Run:
         return self.table("mechanisms")
 
     def counter(self, name: str, switch: str | None = None, *, default: int | None = None) -> int:
-        """Return a counter of the mechanisms, summed over ports, and over all switches unless one is named.
+        """Return a counter of the mechanisms over all ports, and over all switches unless one is named.
 
-        ``name`` is the counter's key, as ``"packets_lost"``, or its name for people. Without a ``default``, raises
-        `KeyError` if no mechanism there has this counter.
+        ``name`` is the counter's key, as ``"packets_lost"``, or its name for people. The result is the sum, but the
+        maximum for a counter named as one ("most bytes", "longest stall (ns)", "replay buffer peak (bytes)"). Without a
+        ``default``, raises `KeyError` if no mechanism there has this counter.
         """
         counters, key = self.mechanisms["counter"], counter_key(name)
         found = self.mechanisms.filter(counters.is_in([one for one in counters.unique() if counter_key(one) == key]))
         if switch is not None:
             found = found.filter(pl.col("switch") == switch)
         if not found.is_empty():
-            return int(found["value"].sum())
+            return over_places(name, found["value"].to_list())
         if default is None:
             raise KeyError(f"no mechanism {f'at {switch} ' if switch else ''}has a counter {name!r}")
         return default

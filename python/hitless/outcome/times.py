@@ -33,7 +33,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Messages, or queries, of one group and one size class."""
+    """Messages, or queries, of a group and a size class."""
 
     group: str
     sizes: str

@@ -6,7 +6,6 @@ makes the same seed give the same run.
 """
 
 import random
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntFlag
@@ -15,6 +14,7 @@ from operator import or_
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from hitless._native import Context, DropReason, Event, Verdict
+from hitless.prototype.settings import settings_class
 
 Stage: TypeAlias = Literal[
     "drops",
@@ -163,11 +163,8 @@ class Mechanism(Generic[S]):
     @classmethod
     def settings_class(cls) -> type[Any]:
         """Return the dataclass ``S``. Raises `TypeError` if the class does not declare it."""
-        for ancestor in cls.__mro__:
-            for base in ancestor.__dict__.get("__orig_bases__", ()):
-                arguments = typing.get_args(base)
-                if typing.get_origin(base) is Mechanism and isinstance(arguments[0], type):
-                    return arguments[0]
+        if found := settings_class(cls, Mechanism):
+            return found
         raise TypeError("its settings are missing: derive it from hitless.Mechanism[Settings]")
 
     @classmethod

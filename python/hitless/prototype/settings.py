@@ -10,6 +10,16 @@ _SIMPLE = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _FROM_METADATA = ("minimum", "maximum", "examples")
 
 
+def settings_class(owner: type[Any], base: type[Any]) -> type[Any] | None:
+    """Return ``S`` of ``class Owner(base[S])``; None if it is not declared."""
+    for ancestor in owner.__mro__:
+        for generic in ancestor.__dict__.get("__orig_bases__", ()):
+            arguments = typing.get_args(generic)
+            if typing.get_origin(generic) is base and isinstance(arguments[0], type):
+                return arguments[0]
+    return None
+
+
 def schema_of(settings: type[Any]) -> dict[str, Any]:
     """Return the JSON schema of a dataclass. Raises `TypeError` for a field with a type that files cannot represent.
 

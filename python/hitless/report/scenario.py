@@ -11,6 +11,7 @@ from hitless.outcome.mechanisms import COUNTERS, counters_above_zero
 from hitless.outcome.scenario import scenario_of
 from hitless.runs.result import Result, RowType
 from hitless.topology import draw_topology
+from hitless.whole_file import file_name
 
 _MOST_ROWS = 40
 _LINKS = ("link", "frames_sent", "frames_arrived", "frames_corrupted", "frames_lost_down")
@@ -24,7 +25,9 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     left_out: int
-    """Number of rows that are only in the Parquet file."""
+    """Number of rows that are only in the file."""
+    file: str
+    """Parquet file with the whole table, in the folder of the page."""
 
 
 def facts(result: Result[RowType]) -> list[tuple[str, str]]:
@@ -43,17 +46,20 @@ def network(result: Result[RowType]) -> Markup:
 
 def tables(result: Result[RowType]) -> list[Table]:
     """Return the counters of mechanisms and links, without zeros."""
-    made = [_table("Counters of mechanisms", counters_above_zero(result.tables.get("mechanisms")), COUNTERS)]
+    folder = file_name(result.id)
+    counters = counters_above_zero(result.tables.get("mechanisms"))
+    made = [_table("Counters of mechanisms", counters, COUNTERS, f"{folder}/mechanisms.parquet")]
     links = result.tables.get("links")
     # The columns of a table without rows are untyped.
     if links is not None and not links.is_empty() and set(_LINKS) <= set(links.columns):
         lost = pl.col("frames_corrupted") + pl.col("frames_lost_down")
-        made.append(_table("Links that lost frames", links.filter(lost > 0).sort(lost, descending=True), _LINKS))
+        lossy = links.filter(lost > 0).sort(lost, descending=True)
+        made.append(_table("Links that lost frames", lossy, _LINKS, f"{folder}/links.parquet"))
     return [table for table in made if table.rows]
 
 
-def _table(title: str, table: pl.DataFrame, columns: Sequence[str]) -> Table:
+def _table(title: str, table: pl.DataFrame, columns: Sequence[str], file: str) -> Table:
     cells = table.select(columns).iter_rows()
     rows = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in cells]
     header = [name.replace("_", " ") for name in columns]
-    return Table(title, header, rows[:_MOST_ROWS], max(0, len(rows) - _MOST_ROWS))
+    return Table(title, header, rows[:_MOST_ROWS], max(0, len(rows) - _MOST_ROWS), file)

@@ -14,7 +14,7 @@ from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
 
-from hitless.prototype.kinds import MechanismClass, register
+from hitless.prototype.kinds import MechanismClass, TransportClass, register
 from hitless.scenario import AnyScenario, scenario_of
 from hitless.sweeps.measured import Measure
 from hitless.sweeps.plan import Grid, SweepPlan
@@ -37,6 +37,7 @@ def sweep(
     fresh: bool = False,
     progress: bool = True,
     mechanisms: Collection[MechanismClass] = (),
+    transports: Collection[TransportClass] = (),
 ) -> Swept:
     """Run a scenario, in any form that `run` accepts, at every point of a grid, with every seed.
 
@@ -45,7 +46,8 @@ def sweep(
     numbers, or a count N for the seeds 1 to N. ``keep`` names tables of each run to store in the data set. ``measure``
     is a function from a run to your own metrics; it must depend on the run alone.
 
-    ``mechanisms`` are Python classes that the scenario can name by kind; their runs need this process.
+    ``mechanisms`` and ``transports`` are Python classes that the scenario can name by kind; their runs need this
+    process.
 
     Runs use ``jobs`` threads (default: one per core), or any ``executor``; the rows are the same bytes either way. Each
     finished run is cached by the digest of program, effective scenario and seed, so another call only runs what is
@@ -55,7 +57,7 @@ def sweep(
     Raises `RefusedScenario` before any run if a point of the grid is not a valid scenario, `HitlessError` at the end if
     runs failed, and `KeyboardInterrupt` when interrupted. Finished runs are cached and written in each case.
     """
-    register(mechanisms)
+    register(mechanisms, transports)
     options = Options(
         out=None if out is None else Path(out),
         jobs=jobs,

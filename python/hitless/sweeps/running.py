@@ -12,7 +12,7 @@ import polars as pl
 from hitless.errors import BadInput
 from hitless.outcome.tables import write_frame
 from hitless.report.page import named_plots, render_report
-from hitless.results import RESULTS, ResultsFolder, describe, file_name
+from hitless.results import RESULTS, ResultsFolder, describe
 from hitless.runs.keeping import KeptPoints
 from hitless.runs.pool import Task
 from hitless.runs.result import Measurement, Result, failed
@@ -23,6 +23,7 @@ from hitless.sweeps.measured import Measure
 from hitless.sweeps.plan import Shard, SweepPlan
 from hitless.sweeps.runs import SweptRuns
 from hitless.sweeps.swept import PLAN, ROWS, Swept
+from hitless.whole_file import file_name
 
 
 @dataclass(frozen=True, slots=True)

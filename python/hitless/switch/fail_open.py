@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hitless.errors import HitlessError
-from hitless.live import LiveRun, Status
+from hitless.live import LiveRun, Status, ports
+from hitless.switch import check
+from hitless.switch.greeting import Greeting
 from hitless.switch.kernel_path import KernelPath
-from hitless.switch.peer import PATIENCE_S, Peer
+from hitless.switch.link import LinkPlan
+from hitless.switch.peer import PATIENCE_S, Agreement, Peer
 
 log = logging.getLogger(__name__)
 
@@ -16,13 +19,13 @@ log = logging.getLogger(__name__)
 class FailOpen:
     """Switches one end between its process and the kernel's path. Make it while packet sockets can be opened."""
 
-    def __init__(
-        self, live: LiveRun, inside: str, outside: str, on_failure: Callable[[], None], *, has_path: bool
-    ) -> None:
+    def __init__(self, live: LiveRun, plan: LinkPlan, on_failure: Callable[[], None], *, has_path: bool) -> None:
         self._live = live
         self._on_failure = on_failure
-        self._path = KernelPath(inside, outside) if has_path else None
-        self._peer = Peer(outside, self._switch, self._fail)
+        self._plan = plan
+        self._path = KernelPath(plan.inside, plan.outside) if has_path else None
+        agreement = Agreement(ports.opened(plan.outside).mtu_bytes, plan.rate_bps)
+        self._peer = Peer(plan.outside, agreement, self._switch, self._fail)
         self._failure: HitlessError | None = None
         self._lock = threading.Lock()
         if has_path:
@@ -54,17 +57,19 @@ class FailOpen:
             if self._path is not None:
                 self._path.renew()
 
-    def _switch(self, is_agreed: bool) -> None:
+    def _switch(self, peer: Greeting | None) -> None:
         """Follow a change of the agreement. A frame can be lost in between, but none crosses twice."""
         with self._lock:
-            if self._path is not None and is_agreed:
+            if self._path is not None and peer is not None:
                 self._path.close()
                 self._live.take("inside", "all")
             elif self._path is not None:
                 self._live.take("inside", "nothing")
                 self._path.open()
-        if is_agreed:
+        if peer is not None:
             log.info("the other end answers: both forward from now on")
+            for finding in check.differences(peer, self._plan, f"other end of {self._plan.outside}"):
+                log.warning("%s: %s: %s", finding.subject, finding.text, finding.mend)
         else:
             instead = "the kernel forwards, unprotected" if self._path is not None else "frames are lost"
             log.warning("the other end leaves, or is silent for %g ms: %s", PATIENCE_S * 1e3, instead)

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 import tomli_w
 
-from hitless.errors import BadInput
-from hitless.live import LiveScenario, check_live, link_inner_mtu, link_outer_mtu
+from hitless.live import LiveScenario, check_live, link_outer_mtu
 
 ANSWER_US = 5_000.0
 """Maximum response time of the two processes, in addition to the link's delay.
@@ -147,13 +146,3 @@ class MtuPlan:
 def mtu_plan(inside_bytes: int, outside_bytes: int, vlan_tags: int) -> MtuPlan:
     """Calculate for interfaces with these MTUs."""
     return MtuPlan(inside_bytes, outside_bytes, link_outer_mtu(inside_bytes, vlan_tags))
-
-
-def require_room(plan: MtuPlan, outside: str, inside: str, vlan_tags: int) -> None:
-    """Refuse a link with a small MTU. Raises `BadInput` with the calculation and both remedies."""
-    if plan.fits:
-        return
-    lower = link_inner_mtu(plan.outside_bytes, vlan_tags)
-    instead = f", or ip link set {inside} mtu {lower} and the same on every host behind it" if lower else ""
-    hint = f"ip link set {outside} mtu {plan.needed_bytes} at both ends, or --set-mtu{instead}"
-    raise BadInput(f"the link's MTU is too small: {plan}", where=f"--outside {outside}", hint=hint)

@@ -8,27 +8,20 @@ read, so that no frame is lost because one end learns of the agreement first.
 import os
 import secrets
 import socket
-import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hitless.errors import HitlessError
+from hitless.switch.greeting import ETHER_TYPE, FRAME_BYTES, NOBODY, Greeting, read
 
 PERIOD_S = 0.02
 PATIENCE_S = 0.3
 """Silence of the other end after which the kernel forwards. Chosen: 15 greetings in a row, so that losses on the link
 (once in 300 days at 0.2) and a busy machine seldom look like it, and far below a second."""
-ETHER_TYPE = 0x88B6
-"""Second of the two types for local experiments (IEEE 802, clause 9.2.4)."""
 
-_GREETING = struct.Struct(">6s6sHB?8s8s")
-_VERSION = 1
-_EVERYONE = b"\xff" * 6
-_NOBODY = bytes(8)
-_FRAME_BYTES = 60
 _NICE = -15
 """As the forwarding thread: a late greeting ends the protection."""
 
@@ -37,47 +30,48 @@ _NICE = -15
 class Agreement:
     """Knowledge about the other end."""
 
+    mtu_bytes: int
+    rate_bps: int
     session: bytes = field(default_factory=lambda: secrets.token_bytes(8))
     """Identity of this end's process."""
     is_leaving: bool = False
-    peer: bytes = _NOBODY
-    _heard_at_s: float = -1e9
-    _hears_us: bool = False
+    peer: Greeting | None = None
+    """Last greeting of the other end; None after a silence."""
+    _heard_at_s: float = 0.0
 
-    def greeting(self, source: bytes) -> bytes:
-        """Return the frame to send now."""
-        fields = (_EVERYONE, source, ETHER_TYPE, _VERSION, self.is_leaving, self.session, self.peer)
-        return _GREETING.pack(*fields).ljust(_FRAME_BYTES, b"\0")
+    def greeting(self) -> Greeting:
+        """Return the greeting to send now."""
+        heard = self.peer.session if self.peer is not None else NOBODY
+        return Greeting(self.session, heard, self.is_leaving, self.mtu_bytes, self.rate_bps)
 
     def hear(self, frame: bytes, now_s: float) -> None:
-        """Take a frame of the other end; ignore any other."""
-        if len(frame) < _GREETING.size:
-            return
-        _, _, ether_type, version, is_leaving, session, heard = _GREETING.unpack_from(frame)
-        if (ether_type, version) != (ETHER_TYPE, _VERSION) or session in {self.session, _NOBODY}:
-            return
-        self.peer, self._heard_at_s = session, now_s
-        self._hears_us = heard == self.session and not is_leaving
+        """Take a frame from the link; ignore it if another end did not send it."""
+        greeting = read(frame)
+        if greeting is not None and greeting.session not in {self.session, NOBODY}:
+            self.peer, self._heard_at_s = greeting, now_s
 
     def is_agreed(self, now_s: float) -> bool:
         """Do both ends hear each other and stay?"""
-        is_heard = now_s - self._heard_at_s <= PATIENCE_S
-        if not is_heard:
-            self.peer, self._hears_us = _NOBODY, False
-        return is_heard and self._hears_us and not self.is_leaving
+        if now_s - self._heard_at_s > PATIENCE_S:
+            self.peer = None
+        peer = self.peer
+        return peer is not None and peer.heard == self.session and not peer.is_leaving and not self.is_leaving
 
 
 class Peer:
     """Greets the other end in a thread, and reports changes of the agreement. Needs CAP_NET_RAW at the start."""
 
     def __init__(
-        self, interface: str, on_change: Callable[[bool], None], on_failure: Callable[[HitlessError], None]
+        self,
+        interface: str,
+        agreement: Agreement,
+        on_change: Callable[[Greeting | None], None],
+        on_failure: Callable[[HitlessError], None],
     ) -> None:
         self._interface, self._on_change, self._on_failure = interface, on_change, on_failure
-        self._agreement = Agreement()
+        self._agreement = agreement
         self._stops = threading.Event()
-        self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_CLOEXEC, 0)
-        self._socket.bind((interface, ETHER_TYPE))
+        self._socket = open_socket(interface)
         self._thread = threading.Thread(target=self._run, name="peer", daemon=True)
         self.is_agreed = False
 
@@ -105,15 +99,10 @@ class Peer:
 
     def _turn(self) -> None:
         """Greet, and listen until the next greeting."""
-        began_s = time.monotonic()
         try:
-            self._socket.send(self._agreement.greeting(self._socket.getsockname()[4]))
-            while (left_s := began_s + PERIOD_S - time.monotonic()) > 0:
-                self._socket.settimeout(left_s)
-                self._agreement.hear(self._socket.recv(_FRAME_BYTES), time.monotonic())
+            for frame in exchange(self._socket, self._agreement.greeting(), PERIOD_S):
+                self._agreement.hear(frame, time.monotonic())
                 self._compare()
-        except TimeoutError:
-            pass
         except OSError:
             # The interface is down or gone. A new one of the same name needs a new binding.
             time.sleep(PERIOD_S)
@@ -125,4 +114,27 @@ class Peer:
         is_agreed = self._agreement.is_agreed(time.monotonic())
         if is_agreed != self.is_agreed:
             self.is_agreed = is_agreed
-            self._on_change(is_agreed)
+            self._on_change(self._agreement.peer if is_agreed else None)
+
+
+def open_socket(interface: str) -> socket.socket:
+    """Open a socket for greetings. Raises `OSError`; needs CAP_NET_RAW."""
+    opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_CLOEXEC, 0)
+    try:
+        opened.bind((interface, ETHER_TYPE))
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def exchange(through: socket.socket, greeting: Greeting, seconds: float) -> Iterator[bytes]:
+    """Send a greeting, and yield the frames that arrive in this time. Raises `OSError`."""
+    until_s = time.monotonic() + seconds
+    through.send(greeting.frame(through.getsockname()[4]))
+    while (left_s := until_s - time.monotonic()) > 0:
+        through.settimeout(left_s)
+        try:
+            yield through.recv(FRAME_BYTES)
+        except TimeoutError:
+            return

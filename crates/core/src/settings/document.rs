@@ -84,12 +84,30 @@ fn syntax_hint(text: &str, span: Range<usize>, message: &str) -> Option<String> 
     if before.is_empty() && message.contains(BETWEEN[0]) {
         return Some("is a closing bracket missing above?".into());
     }
+    let line = text[text[..span.start].rfind('\n').map_or(0, |end| end + 1)..].lines().next();
+    if let Some(number) = line.and_then(with_decimal_comma) {
+        return Some(format!("write {number}: a number has a decimal point"));
+    }
     if message.contains("key with no value") || after.starts_with(':') {
         return Some("write name = value".into());
     }
     let is_about_a_value = ["quote", "boolean", "mantissa"].iter().any(|part| message.contains(part));
     let value = after.split(['#', ',', ']', '}']).next().filter(|_| is_about_a_value)?;
     corrected(value.trim()).map(|value| format!("write {value}"))
+}
+
+/// Returns the first number of a line with a point, if it is written with a decimal comma: `1.5` for `1,5`.
+fn with_decimal_comma(line: &str) -> Option<String> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    line.match_indices(',').find_map(|(comma, _)| {
+        let (before, after) = (&line[..comma], &line[comma + 1..]);
+        let name = before.trim_end_matches(is_digit);
+        let rest = after.trim_start_matches(is_digit);
+        let (whole, fraction) = (&before[name.len()..], &after[..after.len() - rest.len()]);
+        let is_whole = rest.trim_start().is_empty() || rest.trim_start().starts_with([',', '}', '#']);
+        let is_number = !whole.is_empty() && !fraction.is_empty();
+        (name.trim_end().ends_with('=') && is_whole && is_number).then(|| format!("{whole}.{fraction}"))
+    })
 }
 
 /// Corrects a value: `True`, `.5`, `1 %`, `10 Gbps` without quotes. The result is valid TOML.
@@ -107,4 +125,26 @@ fn steps_of(part: &str) -> impl Iterator<Item = &str> {
 
 fn find_key<'a, 't>(table: &'a DeTable<'t>, key: &str) -> Option<&'a Spanned<DeValue<'t>>> {
     table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_comma_is_named_wherever_the_parser_stops() {
+        let table = [
+            ("rate = 1,5\nnext = 2\n", "1.5"),
+            ("first = 1\nrate = 0,25 # share", "0.25"),
+            ("loss = { kind = \"bernoulli\", rate = 0,001 }", "0.001"),
+        ];
+        for (text, number) in table {
+            let findings = Document::parse(text).err().expect("a comma within a number is not TOML");
+            let hint = format!("write {number}: a number has a decimal point");
+            assert_eq!(findings[0].hint.as_deref(), Some(hint.as_str()), "{text}");
+            assert_eq!(findings.len(), 1, "{text}");
+        }
+        let findings = Document::parse("list = [1,5]\nrate = \n").err().expect("a value is missing");
+        assert!(findings.iter().all(|finding| !finding.hint.as_deref().unwrap_or("").contains("decimal point")));
+    }
 }

@@ -3,9 +3,10 @@
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_core::wire::{Packet, Shim};
+use strum::VariantArray;
 
 /// The role of a packet that LinkGuardian owns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 #[repr(u8)]
 pub(crate) enum Role {
     /// A copy at the sending switch.
@@ -25,18 +26,6 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    const ALL: [Role; 9] = [
-        Role::TxBuffered,
-        Role::Repair,
-        Role::Dummy,
-        Role::RxBuffered,
-        Role::RxDuplicate,
-        Role::Acknowledgement,
-        Role::LossNotification,
-        Role::Pause,
-        Role::Message,
-    ];
-
     /// The role byte of a packet of the channel.
     pub(crate) const fn of_channel(self, channel: u8) -> u8 {
         self as u8 | channel << 4
@@ -45,7 +34,7 @@ impl Role {
     /// The role of a packet that LinkGuardian owns.
     pub(crate) fn of_packet(packet: &Packet) -> Option<Role> {
         // The channel is above the low four bits; 0 is no role.
-        Role::ALL.get(usize::from(packet.role & 15).checked_sub(1)?).copied()
+        Role::VARIANTS.get(usize::from(packet.role & 15).checked_sub(1)?).copied()
     }
 }
 

@@ -61,6 +61,7 @@ const WRONG: &[[&str; 4]] = &[
     ["active = true", "active = True", "", "write true"],
     ["rate = 1e-3", "rate = 1 %", "", "write 0.01"],
     ["rate = 1e-3", "rate = .001", "", "write 0.001"],
+    ["rate = 1e-3", "rate = 0,001", "", "write 0.001: a number has a decimal point"],
     ["fan_in = 3", "fan_in = 3  // servers", "", "a comment begins with #"],
     ["fan_in = 3", "fan_in: 3", "", "write name = value"],
     ["sources = [\"h0\"]", "sources = [\"h0\"", "", "is a closing bracket missing above?"],

@@ -3,6 +3,7 @@
 use hitless_core::wire::{Duration, PortId, QueueId};
 use hitless_switch::{DropReason, Event, PortState, Verdict};
 use pyo3::prelude::*;
+use strum::VariantArray;
 
 /// Reasons why a packet ends in a switch: those of [`DropReason`], in their order.
 #[pyclass(
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
     name = "DropReason",
     rename_all = "SCREAMING_SNAKE_CASE"
 )]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum ReasonView {
     /// Its queue was at its limit.
     QueueFull,
@@ -43,24 +44,9 @@ pub enum ReasonView {
 }
 
 impl ReasonView {
-    const ALL: [Self; DropReason::COUNT] = [
-        Self::QueueFull,
-        Self::BufferFull,
-        Self::NoRoute,
-        Self::TimeToLive,
-        Self::Mechanism,
-        Self::Evicted,
-        Self::QueueingDelay,
-        Self::Nowhere,
-        Self::Duplicate,
-        Self::CopyRetired,
-        Self::ControlAbsorbed,
-        Self::OutOfSequence,
-    ];
-
     /// Converts a reason of a switch.
     pub fn of(reason: DropReason) -> Self {
-        Self::ALL[reason as usize]
+        Self::VARIANTS[reason as usize]
     }
 
     /// Converts to a reason of a switch.

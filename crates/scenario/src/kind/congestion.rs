@@ -88,12 +88,16 @@ impl Registry {
     }
 }
 
-/// Adds congestion controls to the two places of a scenario's schema that list them: tables, and names.
+/// Adds congestion controls to the two places of a scenario's schema that list them: tables, and names of controls
+/// whose settings all have defaults.
 pub(super) fn add_congestion(schema: &mut Value, controls: Vec<(&'static str, Value)>) {
+    let mut add = |place: &str, item: Value| {
+        schema.pointer_mut(place).and_then(Value::as_array_mut).expect("the schema lists controls").push(item);
+    };
     for (name, variant) in controls {
-        let lists = [("/$defs/Congestion/oneOf", variant), ("/$defs/CongestionName/enum", name.into())];
-        for (place, item) in lists {
-            schema.pointer_mut(place).and_then(Value::as_array_mut).expect("the schema lists controls").push(item);
+        if variant["required"].as_array().is_some_and(|required| required.len() == 1) {
+            add("/$defs/CongestionName/enum", name.into());
         }
+        add("/$defs/Congestion/oneOf", variant);
     }
 }

@@ -170,7 +170,8 @@ fn errors_have_the_line_and_the_rule() {
         ("{ kind = \"twin\", divisor = \"3\" }", "transport[0].congestion.divisor = \"3\": "),
         ("{ kind = \"twin\", divisor = 0 }", "transport[0].congestion.divisor = 0: "),
         ("{ kind = \"twin\", divisor = 7 }", "transport[0].congestion.divisor = 7: must not be seven"),
-        ("\"constant\"", "segments"),
+        ("\"constant\"", "transport[0].congestion"),
+        ("{ kind = \"constant\" }", "segments"),
     ] {
         let error = check(congestion).expect_err(congestion);
         assert!(error.contains(message) && error.contains('^'), "{congestion}: {error}");

@@ -228,6 +228,10 @@ fn parse<Q: Quantity>(text: &str, tables: &[Units]) -> Result<(u64, &'static str
     }
     let mut units = tables.iter().flat_map(|table| table.names);
     let Some(&(unit, scale)) = units.find(|(name, _)| *name == canonical(unit_text)) else {
+        if unit_text == "m" && names().any(|name| name == "min") {
+            let either = format!("did you mean \"{number} ms\" or \"{number} min\"?");
+            return Err(rule::<Q>(names(), Some(either)));
+        }
         let spelled = tables.iter().find_map(|table| table.respelled(number, unit_text));
         let nearest = || closest(unit_text, names()).map(|name| format!("{number} {name}"));
         let guess = spelled.or_else(|| plain_number(trimmed)).or_else(nearest);

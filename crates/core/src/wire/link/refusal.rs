@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// The reason for rejecting a frame of the link. No part of a rejected frame is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 #[repr(u8)]
 pub enum Refusal {
     /// Another EtherType: not a frame of the link at all.
@@ -32,35 +35,11 @@ pub enum Refusal {
 
 impl Refusal {
     /// All reasons, in the order of [`RefusalCounters`].
-    pub const ALL: [Self; 11] = [
-        Self::OtherType,
-        Self::OtherAddress,
-        Self::Truncated,
-        Self::Version,
-        Self::ReservedBits,
-        Self::UnknownKind,
-        Self::DuplicateKind,
-        Self::InnerLength,
-        Self::TrailingBytes,
-        Self::Header,
-        Self::Composition,
-    ];
+    pub const ALL: [Self; 11] = *Self::VARIANTS.first_chunk().expect("as many as there are");
 
     /// A short name for counters and metrics.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OtherType => "other_type",
-            Self::OtherAddress => "other_address",
-            Self::Truncated => "truncated",
-            Self::Version => "version",
-            Self::ReservedBits => "reserved_bits",
-            Self::UnknownKind => "unknown_kind",
-            Self::DuplicateKind => "duplicate_kind",
-            Self::InnerLength => "inner_length",
-            Self::TrailingBytes => "trailing_bytes",
-            Self::Header => "header",
-            Self::Composition => "composition",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

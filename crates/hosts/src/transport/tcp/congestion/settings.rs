@@ -8,13 +8,14 @@ use super::dctcp::DctcpSettings;
 use super::newreno::NewrenoSettings;
 use super::own::{EcnUse, OwnSettings};
 use super::swift::SwiftSettings;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 /// Congestion control of TCP, with its parameters. `congestion = "cubic"` is short for `congestion = { kind = "cubic"
 /// }`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[schemars(transform = be_exclusive)]
 pub enum Congestion {
     /// NewReno (RFC 5681, RFC 6582).
     Newreno(NewrenoSettings),
@@ -42,6 +43,13 @@ pub enum Congestion {
 impl Congestion {
     /// Names of the packaged controls; no other control can have one of them.
     pub const PACKAGED: [&str; 6] = ["newreno", "cubic", "dctcp", "bbr", "swift", "bolt"];
+}
+
+/// Restores `oneOf`: schemars writes `anyOf` for an enum with an untagged variant, even a skipped one.
+fn be_exclusive(schema: &mut Schema) {
+    if let Some(variants) = schema.remove("anyOf") {
+        schema.insert("oneOf".into(), variants);
+    }
 }
 
 /// Name of a congestion control.
