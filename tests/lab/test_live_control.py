@@ -55,7 +55,10 @@ def two_ends(boxes, tmp_path):
     """A dormant link between left and right that loses a twentieth of the frames both ways; names of its ends."""
     boxes.two_boxes()
     wire = lossy_wire(boxes, tmp_path, 0.05)
-    ends = {box: link_end(boxes, tmp_path, box, "--off") for box in ("left", "right")}
+    patience = ("--answer", "100 ms")  # on a busy machine a repair can come after the usual 5 ms
+    ends = {box: link_end(boxes, tmp_path, box, "--off", *patience) for box in ("left", "right")}
+    for end in ends.values():
+        end.wait_for("the other end answers")
     boxes.start("h2", "python3", "-c", ECHO, "serve")
     found = names("link")
     yield {box: found[end.process.pid] for box, end in ends.items()}

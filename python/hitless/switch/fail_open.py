@@ -44,7 +44,7 @@ class FailOpen:
             raise self._failure
 
     def added_to(self, status: Status) -> Status:
-        """Return the status with ``peer``: whether the other end answers, and by whom frames are forwarded."""
+        """Return the status with ``peer``: the answers of the other end, and the path of frames."""
         answers = self._peer.is_agreed
         instead = "nobody" if self._path is None else "kernel"
         return Status(
