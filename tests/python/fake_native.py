@@ -38,10 +38,10 @@ class Checkpoints:
 
 
 class Context:
-    """Like `DropReason`, `Event` and `Verdict`: named by the class of mechanisms, but unused here."""
+    """Like its aliases below: named by the classes of mechanisms and transports, but unused here."""
 
 
-DropReason = Event = Verdict = Context
+Ack = DropReason = Event = TransportWindow = Verdict = Context
 
 
 FIELDS = {"seed", "scheme", "messages", "seconds", "fails", "median_us"}

@@ -126,6 +126,7 @@ class Result(Generic[RowType]):
         self.complete = len(runs) == len(self.tasks) and not any(run.summary.incomplete for run in runs)
         if self.seed is None:
             self.seed = next((run.summary.values.get("seed") for run in runs), None)
+            self.seeds = [self.seed if seed is None else seed for seed in self.seeds]
 
     def as_json(self) -> dict[str, Any]:
         """Return the result for the JSON document."""
