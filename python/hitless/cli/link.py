@@ -160,6 +160,11 @@ class _End(LiveService):
             drop_all_but(OF_FORWARDING)
             with serving(LiveCollector(live.status), self._config.metrics, "hitless link"):
                 self._forward(live)
+            if link.fail_open:
+                print_note(
+                    f"the kernel forwards between {plan.inside} and {plan.outside} from now on, unprotected; "
+                    f"hitless link --disconnect --outside {plan.outside} ends that"
+                )
             return live.result()
 
     def _beside(self, _live: LiveRun) -> AbstractContextManager[None]:
