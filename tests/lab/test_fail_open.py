@@ -137,6 +137,7 @@ def test_the_path_works_with_one_end_and_with_none_until_it_is_removed(two_boxes
     assert answers(two_boxes) == 20
     assert sorted(tables(two_boxes, "left")) == ["hitless-outside", "hitless-outside-gate"]
     assert [end.end() for end in (left, right)] == [0, 0]
+    assert "hitless link --disconnect --outside outside ends that" in left.log.read_text()
     assert answers(two_boxes) == 20
     assert tables(two_boxes, "left") == ["hitless-outside"]
     words = [PROGRAM, "link", "--disconnect", "--outside", "outside"]

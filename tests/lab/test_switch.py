@@ -155,6 +155,16 @@ def test_an_interface_that_goes_ends_nothing_else(one_box, tmp_path):
     assert "Traceback" not in switch.log.read_text()
 
 
+def test_a_port_that_only_a_new_process_can_use_ends_this_one(one_box, tmp_path):
+    """AF_XDP sockets cannot be bound again; systemd starts a process that ended with a failure anew."""
+    one_box.file.write_text(one_box.file.read_text().replace("[switch]", '[switch]\nmode = "xdp-generic"'))
+    switch = Running(one_box, tmp_path, "box", "switch", one_box.file)
+    switch.wait_for("h2 is behind port2: AF_XDP")
+    one_box.run("box", "ip", "link", "delete", "port1")
+    assert switch.process.wait(timeout=60) == 1
+    assert "error: port1 is lost for this process" in switch.log.read_text()
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

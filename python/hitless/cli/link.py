@@ -172,6 +172,11 @@ class _End(LiveService):
             drop_all_but(OF_FORWARDING)
             with serving(LiveCollector(lambda: self._status(live)), self._config.metrics, "hitless link"):
                 self._forward(live, lambda: self._status(live))
+            if link.fail_open:
+                print_note(
+                    f"the kernel forwards between {plan.inside} and {plan.outside} from now on, unprotected; "
+                    f"hitless link --disconnect --outside {plan.outside} ends that"
+                )
             return live.result()
 
     def _status(self, live: LiveRun) -> Status:

@@ -47,28 +47,30 @@ def switch_on(name: str, offloads: list[str]) -> None:
         log.warning("the offloads of %s were not switched on again: %s", name, gone)
 
 
-def tell_changes(live: LiveRun, came_back: Callable[[str], None]) -> None:
+def tell_changes(live: LiveRun, came_back: Callable[[str], None]) -> PortNotice | None:
     """Log changes of interfaces since the last call; ``came_back`` prepares the returned ones.
 
-    Raises `HitlessError` for an interface that only a new process can use.
+    Returns the notice of an interface that only a new process can use.
     """
+    lost = None
     for notice in live.notices():
-        if notice.change == "merged":
-            log.warning("%s", _merged(notice))
-            continue
-        if notice.change == "lost":
-            hint = "the service manager should start it anew (Restart=on-failure)"
-            raise HitlessError(
-                f"{notice.interface}, the interface of {notice.node}, is lost: {notice.detail}", hint=hint
-            )
-        if notice.change == "gone":
-            log.warning("%s, the interface of %s, is gone: %s", notice.interface, notice.node, notice.detail)
-            continue
-        try:
-            came_back(notice.interface)
-        except (HitlessError, OSError) as refused:
-            log.warning("%s is not set up as at the start: %s", notice.interface, refused)
-        log.warning("%s, the interface of %s, is back and used again", notice.interface, notice.node)
+        match notice.change:
+            case "back":
+                _welcome(notice, came_back)
+            case "merged":
+                log.warning("%s", _merged(notice))
+            case "gone" | "lost":
+                log.warning("%s, the interface of %s, is gone: %s", notice.interface, notice.node, notice.detail)
+                lost = notice if notice.change == "lost" else lost
+    return lost
+
+
+def _welcome(notice: PortNotice, came_back: Callable[[str], None]) -> None:
+    try:
+        came_back(notice.interface)
+    except (HitlessError, OSError) as refused:
+        log.warning("%s is not set up as at the start: %s", notice.interface, refused)
+    log.warning("%s, the interface of %s, is back and used again", notice.interface, notice.node)
 
 
 def _merged(notice: PortNotice) -> str:

@@ -80,7 +80,9 @@ class LiveService(Controlled, ABC):
                 while not self.is_stopping and live.is_running:
                     if self.take_reload():
                         self._read_again(live)
-                    ports.tell_changes(live, self._came_back)
+                    if lost := ports.tell_changes(live, self._came_back):
+                        hint = "the unit of packaging/systemd starts it anew"
+                        raise HitlessError(f"{lost.interface} is lost for this process", hint=hint)
                     with suppress(HitlessError):  # the run has just ended
                         report.observe(status())
                     notify("WATCHDOG=1")
