@@ -38,10 +38,10 @@ class Checkpoints:
 
 
 class Context:
-    """Like `DropReason`, `Event` and `Verdict`: named by the class of mechanisms, but unused here."""
+    """Like the names below: used by the classes of mechanisms and transports, but not here."""
 
 
-DropReason = Event = Verdict = Context
+Ack = DropReason = Event = TransportWindow = Verdict = Context
 
 
 FIELDS = {"seed", "scheme", "messages", "seconds", "fails", "median_us"}

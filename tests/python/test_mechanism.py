@@ -70,7 +70,7 @@ def test_a_new_transport_has_its_own_names_throughout(tmp_path):
 
 def test_the_example_is_a_crate_like_a_new_one(tmp_path):
     example = root() / "examples/mechanisms/every-nth-crate"
-    folder = create("every-nth-crate", tmp_path / "crate")
+    folder = create(MECHANISM, "every-nth-crate", tmp_path / "crate")
     names = [sorted(str(path.relative_to(base)) for path in base.rglob("*.*")) for base in (folder, example)]
     assert {name for name in names[1] if not name.startswith(("target", "Cargo.lock"))} == set(names[0])
     assert Crate.read(example, root() / "crates").identifier == "every_nth_crate"
