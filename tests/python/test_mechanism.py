@@ -107,7 +107,7 @@ def test_a_wheel_without_sources_says_where_to_get_them(tmp_path, monkeypatch):
 
 def test_the_example_is_a_crate_like_a_new_one(tmp_path):
     example = root() / "examples/mechanisms/every-nth-crate"
-    folder = create("every-nth-crate", tmp_path / "crate")
+    folder = create(MECHANISM, "every-nth-crate", tmp_path / "crate")
     names = [sorted(str(path.relative_to(base)) for path in base.rglob("*.*")) for base in (folder, example)]
     assert {name for name in names[1] if not name.startswith(("target", "Cargo.lock"))} == set(names[0])
     assert Crate.read(example, root() / "crates").identifier == "every_nth_crate"
