@@ -110,6 +110,7 @@ _PORT = {
             "frames_refused",
             "frames_discarded",
             "frames_merged",
+            "buffers_split",
             "returns",
         ),
         0,

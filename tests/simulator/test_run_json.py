@@ -43,7 +43,7 @@ def run(scenario, folder, *arguments):
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory):
-    """Documents of a lossless run, and of one with everything that the summary can have."""
+    """Run a plain scenario, a failing link with the order checker, and a lossy link with a seed."""
     plain = hl.example("dumbbell").with_("duration", "2 ms").with_("until", None).with_("warmup", None)
     failing = hl.example("link-failure").with_("measure", {"order": True})
     folder = tmp_path_factory.mktemp("runs")
