@@ -17,7 +17,7 @@ from hitless.corruptd.protocol import Upstream
 from hitless.corruptd.window import Reading
 from hitless.live import Status
 from hitless.switch import configuration, link_file
-from hitless.switch.metrics import LiveCollector
+from hitless.switch.metrics import LINK_COUNTERS, PORT_COUNTERS, LiveCollector
 
 _WRITTEN = "Written by `scripts/reference`."
 
@@ -102,19 +102,8 @@ _PORT = {
     "node": "h1",
     "interface": "eth1",
     "mode": "AF_PACKET",
-    **dict.fromkeys(
-        (
-            "frames_received",
-            "frames_overrun",
-            "frames_sent",
-            "frames_refused",
-            "frames_discarded",
-            "frames_merged",
-            "buffers_split",
-            "returns",
-        ),
-        0,
-    ),
+    "returns": 0,
+    **dict.fromkeys(PORT_COUNTERS, 0),
     "departures": {"misses": 0},
 }
 _END = {"link": "a->b", "is_commanded": True, "phase": "on", "keeps_order": True, "copies": 1, "packets": 0}
@@ -125,10 +114,7 @@ _STATUS = {
     "frames_entered": 0,
     "frames_left": 0,
     "frames_inside": 0,
-    "links": [
-        {"link": "a->b", "queue_bytes": 0}
-        | dict.fromkeys(("frames_sent", "frames_arrived", "arrived_bytes", "frames_corrupted", "frames_lost_down"), 0)
-    ],
+    "links": [{"link": "a->b", "queue_bytes": 0} | dict.fromkeys(LINK_COUNTERS, 0)],
     "drops": {"corrupted": 0},
     "retired": {"duplicate": 0},
     "mechanisms": [("sw1", "linkguardian", "port 1 sender", "packets protected", 0)],

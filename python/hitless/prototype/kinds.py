@@ -64,7 +64,7 @@ def _entries(scenario: Mapping[str, Any], section: str) -> list[Mapping[str, Any
 
 
 def places_field(kind: str) -> str | None:
-    """Return the field with the places of a mechanism's class; None if the kind is no such class."""
+    """Return the field with the places of a mechanism's class; None for other kinds."""
     made = _registered.get(kind)
     return made.places if made is not None and issubclass(made, Mechanism) else None
 

@@ -13,14 +13,14 @@ from hitless.service.metrics import family
 
 PREFIX = "hitless_live_"
 
-_LINK_COUNTERS = {
+LINK_COUNTERS = {
     "frames_sent": "Frames put on a link.",
     "frames_arrived": "Frames that arrived without an error.",
     "arrived_bytes": "Bytes of these frames, without check sequence.",
     "frames_corrupted": "Frames that the link corrupted.",
     "frames_lost_down": "Frames lost because the link was down.",
 }
-_PORT_COUNTERS = {
+PORT_COUNTERS = {
     "frames_received": "Frames received on an interface.",
     "frames_overrun": "Frames dropped because the receive ring was full.",
     "frames_sent": "Frames sent on an interface.",
@@ -101,14 +101,14 @@ def _of_run(status: Status) -> Iterator[Metric]:
 
 
 def _of_links(values: Mapping[str, Any]) -> Iterator[Metric]:
-    kinds = [(CounterMetricFamily, field, text) for field, text in _LINK_COUNTERS.items()]
+    kinds = [(CounterMetricFamily, field, text) for field, text in LINK_COUNTERS.items()]
     for kind, field, text in [*kinds, (GaugeMetricFamily, "queue_bytes", "Bytes queued for a link.")]:
         rows = (([link["link"]], link[field]) for link in values["links"])
         yield family(kind, f"{PREFIX}link_{field}", text, ["link"], rows)
 
 
 def _of_ports(values: Mapping[str, Any]) -> Iterator[Metric]:
-    for field, text in _PORT_COUNTERS.items():
+    for field, text in PORT_COUNTERS.items():
         rows = (([port["node"], port["interface"]], port[field]) for port in values["ports"])
         yield family(CounterMetricFamily, f"{PREFIX}port_{field}", text, ["node", "interface"], rows)
     returns = (([port["node"], port["interface"]], port["returns"]) for port in values["ports"])
