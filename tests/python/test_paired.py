@@ -75,7 +75,7 @@ load = 0.1
 )
 def test_a_setting_by_its_path(setting, path, value):
     scenario = tomllib.loads(SCENARIO)
-    setting_paths.put(scenario, setting)
+    setting_paths.assign(scenario, *setting_paths.read(setting))
     found = scenario
     for step in path:
         found = found[step]
@@ -88,4 +88,4 @@ def test_a_setting_by_its_path(setting, path, value):
 )
 def test_a_setting_that_means_nothing_is_refused(setting, message):
     with pytest.raises(BadInput, match=message):
-        setting_paths.put(tomllib.loads(SCENARIO), setting)
+        setting_paths.assign(tomllib.loads(SCENARIO), *setting_paths.read(setting))
