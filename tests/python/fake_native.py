@@ -160,7 +160,8 @@ def version():
 
 
 def scenario_schema(format):
-    return json.dumps({"title": "Scenario"}) if format == "json" else "seed  integer  the seed"
+    schema = {"title": "Scenario", "$defs": {"MechanismSettings": {"oneOf": []}}}
+    return json.dumps(schema) if format == "json" else "seed  integer  the seed"
 
 
 def scenario_examples():

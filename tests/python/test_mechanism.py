@@ -80,7 +80,7 @@ def test_sources_elsewhere_serve_an_installation_without_a_checkout(tmp_path, mo
     elsewhere = sources(tmp_path / "hitless-source", _native.version())
     monkeypatch.setenv("HITLESS_SOURCES", str(elsewhere))
     assert root() == elsewhere
-    folder = create("red-marker", tmp_path / "crate")
+    folder = create(MECHANISM, "red-marker", tmp_path / "crate")
     paths = tomllib.loads((folder / "Cargo.toml").read_text())["dependencies"]
     assert {Path(one["path"]).parent for one in paths.values() if "path" in one} == {elsewhere / "crates"}
     assert Crate.read(folder, root() / "crates").name == "red-marker"

@@ -115,6 +115,14 @@ def test_the_seed_decides_on_a_run():
     assert hashes[0] == hashes[1] != hashes[2]
 
 
+def test_a_comparison_takes_the_class(tmp_path):
+    found = hitless.compare(
+        scenario("newreno"), scenario("newreno-py"), seeds=3, out=tmp_path, progress=False, transports=[example()]
+    )
+    assert len(found.seeds) == 3
+    assert set(found.intervals()["finding"]) == {"equal"}
+
+
 def test_a_sweep_takes_the_class(tmp_path):
     grid = {"transport.t.congestion.segments": [2, 4]}
     swept = hitless.sweep(

@@ -16,7 +16,7 @@ from hitless.comparison.pairs import PairedRuns
 from hitless.comparison.result import Comparison
 from hitless.comparison.sides import Addition, Asked, Setting, counted, one_file, two_files
 from hitless.errors import BadInput
-from hitless.prototype.kinds import MechanismClass, register
+from hitless.prototype.kinds import MechanismClass, TransportClass, register
 from hitless.results import RESULTS
 from hitless.runs.keeping import KeptPoints
 from hitless.runs.result import failed
@@ -42,6 +42,7 @@ def compare(
     fresh: bool = False,
     progress: bool = True,
     mechanisms: Collection[MechanismClass] = (),
+    transports: Collection[TransportClass] = (),
 ) -> Comparison:
     """Run two scenarios, in any form that `run` accepts, with the same seeds, and compare every metric.
 
@@ -50,7 +51,7 @@ def compare(
     side is without them. ``without`` removes kinds from the second side. ``settings`` are new values of fields by
     their paths, as in `Scenario.with_`.
 
-    ``mechanisms`` are Python classes that the scenarios can name by kind.
+    ``mechanisms`` and ``transports`` are Python classes that the scenarios can name by kind.
 
     ``seeds`` is the number of pairs of runs, and ``seed`` the seed of the first. Finished runs are kept in
     ``out/points``, by default in ``results/points``, so another call only runs what is missing; ``fresh`` runs
@@ -59,7 +60,7 @@ def compare(
     Raises `RefusedScenario` for an invalid side, `BadInput` for changes that are impossible, `HitlessError` at the end
     if runs failed, and `KeyboardInterrupt` when interrupted.
     """
-    register(mechanisms)
+    register(mechanisms, transports)
     if not isinstance(seeds, int) or seeds < 1:
         raise BadInput(f"seeds = {seeds!r}", rule="a number of pairs of runs, 1 or more")
     if b is None and not (with_ or without or settings):
