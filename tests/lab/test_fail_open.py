@@ -99,6 +99,10 @@ def test_an_end_that_goes_interrupts_traffic_for_less_than_a_second(two_boxes, t
     wait_until(lambda: mtu(two_boxes, "right") == 1500)
 
 
+_MOST = 18
+"""Answers of 20 that show that frames cross: a busy machine can take longer than 0.2 s for one."""
+
+
 def answers(boxes, count=20):
     """Return the number of answered requests; none takes longer than 0.2 s."""
     return int(boxes.run("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 1400, count, 0.2).stdout)
@@ -134,11 +138,11 @@ def test_the_path_works_with_one_end_and_with_none_until_it_is_removed(two_boxes
     right = link_end(two_boxes, tmp_path, "right", "--set-mtu")
     right.wait_for("the other end answers")
     left.wait_for("the other end answers")
-    assert answers(two_boxes) == 20
+    assert answers(two_boxes) >= _MOST
     assert sorted(tables(two_boxes, "left")) == ["hitless-outside", "hitless-outside-gate"]
     assert [end.end() for end in (left, right)] == [0, 0]
     assert "hitless link --disconnect --outside outside ends that" in left.log.read_text()
-    assert answers(two_boxes) == 20
+    assert answers(two_boxes) >= _MOST
     assert tables(two_boxes, "left") == ["hitless-outside"]
     words = [PROGRAM, "link", "--disconnect", "--outside", "outside"]
     assert "path removed" in two_boxes.run("left", *words).stderr
@@ -149,7 +153,7 @@ def test_the_path_works_with_one_end_and_with_none_until_it_is_removed(two_boxes
 
 def test_without_the_path_nothing_crosses_while_an_end_does_not_run(two_boxes, tmp_path):
     ends = link_ends(two_boxes, tmp_path, "--set-mtu", "--no-fail-open")
-    assert answers(two_boxes) == 20
+    assert answers(two_boxes) >= _MOST
     assert tables(two_boxes, "left") == []
     killed(ends[0], two_boxes, tmp_path)
     ends[1].wait_for("frames are lost")
@@ -170,7 +174,7 @@ def test_an_interface_that_is_made_anew_gets_its_path_again(two_boxes, tmp_path,
     ends[0].wait_for("is back and used again")
     wait_until(lambda: answers(two_boxes) == 20)
     assert [end.end() for end in ends] == [0, 0]
-    assert answers(two_boxes) == 20, "the kernel forwards through the new interface"
+    assert answers(two_boxes) >= _MOST, "the kernel forwards through the new interface"
 
 
 def test_two_capabilities_are_enough(two_boxes, tmp_path):
@@ -178,7 +182,7 @@ def test_two_capabilities_are_enough(two_boxes, tmp_path):
     capabilities = "-all,+net_raw,+net_admin"
     only = ["setpriv", "--bounding-set", capabilities, "--inh-caps", capabilities]
     ends = link_ends(two_boxes, tmp_path, "--set-mtu", first=only)
-    assert answers(two_boxes) == 20
+    assert answers(two_boxes) >= _MOST
     killed(ends[0], two_boxes, tmp_path)
     wait_until(lambda: mtu(two_boxes, "left") == 1500)
     wait_until(lambda: answers(two_boxes) == 20)
