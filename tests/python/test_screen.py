@@ -61,7 +61,7 @@ def test_what_is_zero_with_the_mechanism_has_no_ratio():
 
 @pytest.mark.parametrize(
     ("unit", "bare", "expected"),
-    [("us", 30.0, "1.33x slower"), ("KB", 30.0, "1.33x worse"), ("us", 39.99, "1x"), ("us", 80.0, "2x")],
+    [("us", 30.0, "1.3x slower"), ("KB", 30.0, "1.3x worse"), ("us", 39.99, "1x"), ("us", 80.0, "2x")],
 )
 def test_a_loss_is_no_gain_below_1(unit, bare, expected):
     rows = [Row("none", "", "m", unit, bare), Row("LG", "", "m", unit, 40.0)]
@@ -147,6 +147,27 @@ def test_at_60_columns_cells_break_in_words_and_a_column_is_lost(printed, width,
     assert max(map(len, text.splitlines())) <= width
     for words in ("lengthy setting of an incast", "100 to 200", "800", "p99.9 FCT loss over it", "not judged"):
         assert set(words.split()) <= set(text.replace(",", " ").split())
+
+
+def test_no_chosen_line_wraps_at_80_columns_beside_a_loss(printed, monkeypatch):
+    rows = [Row(scheme, "", "m", "Gb/s", value) for scheme, value in (("none", 9.99), ("LG", 4.44))]
+    rows += [Row("none", "", "t", "us", 1_000.0), Row("LG", "", "t", "us", 1_410.0)]
+    made = [
+        Mechanism(
+            "LG",
+            "loss",
+            tuple(
+                Line(line.words, "demo/fig1", protected=("LG", "", name), bare=("none", "", name))
+                for name, line in zip("mt" * len(mechanism.lines), mechanism.lines, strict=False)
+            ),
+        )
+        for mechanism in chosen.mechanisms()
+    ]
+    monkeypatch.setattr(chosen, "mechanisms", lambda: tuple(made))
+    text = printed(80, lambda: screen.print_screen(first_screen([_result(rows)])))
+    for mechanism in made:
+        for line in mechanism.lines:
+            assert line.words in text
 
 
 def test_every_chosen_line_is_of_an_exhibit_and_says_what_it_compares():

@@ -38,10 +38,11 @@ class _Margins:
 
 def print_grid(header: Sequence[str], lines: Sequence[Line]) -> None:
     """Print the lines; words of the header wrap into two lines above narrow numbers."""
-    gap = _GAP if stdout.width >= _NARROW else 1
     widths = _widths(header, lines)
-    room = stdout.width - sum(widths) - gap * len(widths) - _INDENT
     longest = max((len(line.words) for line in lines if line.cells), default=0)
+    has_room = _INDENT + longest + sum(widths) + _GAP * len(widths) <= stdout.width
+    gap = _GAP if has_room and stdout.width >= _NARROW else 1
+    room = stdout.width - sum(widths) - gap * len(widths) - _INDENT
     is_above = room < min(_FEWEST, longest)
     left = _INDENT if is_above else _INDENT + min(room, max(longest, 8))
     is_last_left = any(line.is_last_left for line in lines)

@@ -104,7 +104,8 @@ def _improvement(ratio: float | None, unit: str) -> str:
     """Return a ratio as an improvement; one below 1 is inverted and gets a word, so that nobody takes it for a gain."""
     if ratio is None or not 0.0 < ratio < 1.0 or _three(ratio) == "1":
         return _as_times(ratio)
-    return f"{_as_times(1.0 / ratio)} {'slower' if unit in _TIMES else 'worse'}"
+    # Two digits, because the words of all lines must fit 80 columns beside it.
+    return f"{1.0 / ratio:.2g}x {'slower' if unit in _TIMES else 'worse'}"
 
 
 def _as_times(ratio: float | None) -> str:

@@ -12,7 +12,7 @@ from hitless.terminal.console import stdout
 from hitless_papers.answer.screen import Difference, Screen
 from hitless_papers.judge import VERDICT_STYLES, VERDICT_WORDS
 
-_DIFFERENCES = 5
+_DIFFERENCES = 4
 _WORDS = 20
 """Characters that a disagreement has for its words at least; the report has all of them."""
 _REASONS = 2
