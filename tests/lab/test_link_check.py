@@ -25,6 +25,13 @@ def checked(boxes, *more, box="left"):
     return done.returncode, {each["subject"]: (each["verdict"], each["text"], each["mend"]) for each in found}
 
 
+def take_far_end_down(two_boxes):
+    """Take the right end of the cable down, and wait until the left one has lost its carrier."""
+    two_boxes.run("right", "ip", "link", "set", "outside", "down")
+    while "NO-CARRIER" not in two_boxes.run("left", "ip", "link", "show", "outside").stdout:
+        time.sleep(0.05)  # the kernel tells the other end up to a second later
+
+
 def test_a_link_in_order_has_no_warning(two_boxes):
     code, found = checked(two_boxes)
     assert code == 0, found
@@ -35,7 +42,7 @@ def test_a_link_in_order_has_no_warning(two_boxes):
 
 def test_each_finding_has_the_command_that_mends_it(two_boxes):
     two_boxes.run("left", "ip", "link", "set", "outside", "mtu", 1500)
-    two_boxes.run("right", "ip", "link", "set", "outside", "down")
+    take_far_end_down(two_boxes)
     two_boxes.run("left", "ip", "link", "set", "inside", "down")
     code, found = checked(two_boxes)
     assert code == 1
@@ -77,9 +84,7 @@ def test_the_other_end_is_compared_while_it_runs(two_boxes, tmp_path):
 
 
 def test_the_start_logs_the_same_warnings(two_boxes, tmp_path):
-    two_boxes.run("right", "ip", "link", "set", "outside", "down")
-    while "NO-CARRIER" not in two_boxes.run("left", "ip", "link", "show", "outside").stdout:
-        time.sleep(0.05)  # the kernel tells the other end up to a second later
+    take_far_end_down(two_boxes)
     end = link_end(two_boxes, tmp_path, "left")
     assert "WARNING outside: carrier: no carrier" in end.log.read_text()
     assert end.end() == 0

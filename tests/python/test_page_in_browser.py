@@ -5,12 +5,18 @@ Pictures of the pages are in the folder that a failure prints.
 
 import html
 import json
+import math
+import re
 import shutil
 import subprocess
 from dataclasses import replace
 
 import pytest
 
+from hitless.drawing.canvas import CHARACTER
+from hitless.drawing.palette import Palette
+from hitless.drawing.plot import Plot, Series
+from hitless.drawing.svg import draw
 from hitless.results import ResultsFolder
 from hitless_papers.answer import chosen
 from hitless_papers.answer.chosen import Mechanism
@@ -94,25 +100,31 @@ def folder(tmp_path_factory):
     return made
 
 
-def seen(folder, width, scheme):
-    """Return the measures of the page at this width, and leave a picture of it."""
-    page = folder / f"at-{width}.html"
-    page.write_text(MEASURE.replace("WIDTH", str(width)), encoding="utf-8")
+def asked(page, scheme, *more):
+    """Return the JSON that the page writes into its `pre`."""
     command = [
         BROWSER,
         *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--allow-file-access-from-files"),
         *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
-        f"--user-data-dir={folder / 'profile'}",
+        f"--user-data-dir={page.parent / 'profile'}",
         f"--blink-settings=preferredColorScheme={scheme}",
-        f"--window-size={max(width, 500)},3000",
         "--virtual-time-budget=2000",
+        *more,
     ]
-    picture = f"--screenshot={folder / f'at-{width}-{scheme}.png'}"
-    subprocess.run([*command, picture, page.as_uri()], check=True, capture_output=True, timeout=120)
+    if more:
+        picture = f"--screenshot={page.with_name(f'{page.stem}-{scheme}.png')}"
+        subprocess.run([*command, picture, page.as_uri()], check=True, capture_output=True, timeout=120)
     done = subprocess.run(
         [*command, "--dump-dom", page.as_uri()], check=True, capture_output=True, text=True, timeout=120
     )
     return json.loads(html.unescape(done.stdout.partition("<pre>")[2].partition("</pre>")[0]))
+
+
+def seen(folder, width, scheme):
+    """Return the measures of the page at this width, and leave a picture of it."""
+    page = folder / f"at-{width}.html"
+    page.write_text(MEASURE.replace("WIDTH", str(width)), encoding="utf-8")
+    return asked(page, scheme, f"--window-size={max(width, 500)},3000")
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser is installed (Debian: apt-get install chromium)")
@@ -126,3 +138,30 @@ def test_the_report_can_be_read(folder, width, scheme):
     assert found["outside"] == [], folder
     assert found["width"] <= width, folder
     assert found["faint"] == [], folder
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser is installed (Debian: apt-get install chromium)")
+@pytest.mark.parametrize(
+    ("scheme", "words", "sheet"),
+    [(LIGHT, "rgb(28, 30, 33)", "rgb(255, 255, 255)"), (DARK, "rgb(231, 233, 236)", "rgb(20, 23, 27)")],
+)
+def test_a_picture_in_a_file_follows_the_colours_of_the_system(tmp_path, scheme, words, sheet):
+    plot = Plot("Tails", "FCT (us)", "share", [Series("LG", [1.0, 10.0], [0.5, 0.1])])
+    page = tmp_path / "picture.html"
+    ask = (
+        "<pre></pre><script>const fill = (name) => getComputedStyle(document.querySelector(name)).fill;"
+        'document.querySelector("pre").textContent = JSON.stringify([fill("svg text"), fill(".sheet")]);</script>'
+    )
+    page.write_text(draw(plot, Palette([plot]), alone=True) + ask, encoding="utf-8")
+    assert asked(page, scheme) == [words, sheet]
+
+
+def test_a_slanted_label_does_not_begin_left_of_the_picture():
+    names = [f"leaf-spine of {rate} Gb/s" for rate in range(100, 900, 50)]
+    plot = Plot("Means", "fabric", "FCT (us)", [Series("LG", names, [1.0] * len(names), style="bars")])
+    picture = draw(plot, Palette([plot]))
+    slanted = re.findall(r'<text x="([\d.]+)"[^>]*rotate\(-32[^>]*>([^<]*)<title>([^<]*)', picture)
+    assert [whole for _, _, whole in slanted] == names
+    assert all(len(shown) * CHARACTER * math.cos(math.radians(32)) <= float(x) for x, shown, _ in slanted)
+    assert slanted[0][1] != names[0]
+    assert slanted[-1][1] == names[-1]

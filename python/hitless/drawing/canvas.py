@@ -87,10 +87,13 @@ class Canvas:
 
 
 def _slanted(label: str, x: float, y: float) -> str:
+    """Draw a label that ends at its tick and does not begin left of the picture."""
+    room = int(x / (0.85 * CHARACTER)) - 1
     turn = f'transform="rotate(-32 {x:.1f} {y:.1f})"'
-    words = f"{escape(_short(label))}<title>{escape(label)}</title>"
+    words = f"{escape(_short(label, room))}<title>{escape(label)}</title>"
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="end" {turn}>{words}</text>'
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}\N{HORIZONTAL ELLIPSIS}"
+def _short(label: str, room: int = _LONGEST_LABEL) -> str:
+    room = max(2, min(room, _LONGEST_LABEL))
+    return label if len(label) <= room else f"{label[: room - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -20,7 +20,10 @@ ALONE_STYLE = (
     ".grid{stroke:#dfe3e8}.frame{stroke:#5f6670}.sheet{fill:#fff}"
 )
 """Style of a picture in a separate file, on white."""
-
+_DARK_STYLE = (
+    "@media (prefers-color-scheme:dark){text{fill:#e7e9ec}svg{color:#e7e9ec}"
+    ".grid{stroke:#323941}.frame{stroke:#a2a9b3}.sheet{fill:#14171b}}"
+)
 
 _AROUND = 84
 """Pixels above and below the axes, with a legend of one line; a longer legend makes the picture taller."""
@@ -35,7 +38,7 @@ def draw(plot: Plot, palette: Palette, size: Size = WIDE, *, alone: bool = False
     height = round(canvas.bottom + canvas.labels_height + 24)
     parts = [_patterns(plot.series, looks)]
     if alone:
-        parts.append(f'<style>{ALONE_STYLE}</style><rect class="sheet" width="100%" height="100%"/>')
+        parts.append(f'<style>{ALONE_STYLE}{_DARK_STYLE}</style><rect class="sheet" width="100%" height="100%"/>')
         parts.append(f'<text class="heading" x="10" y="20">{escape(plot.title)}</text>')
     parts += [canvas.grid(), marks.draw(plot.series, looks, canvas), _titles(plot, canvas)]
     parts.append(legend.draw(rows, looks, head))
