@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from hitless.errors import HitlessError as HitlessError
     from hitless.errors import MechanismFailed as MechanismFailed
     from hitless.errors import RefusedScenario as RefusedScenario
+    from hitless.errors import RunWarning as RunWarning
     from hitless.outcome.run import Run as Run
     from hitless.outcome.run import RunStopped as RunStopped
     from hitless.outcome.run import Summary as Summary
@@ -99,7 +100,7 @@ _PLACES = {
         "proportion_interval",
     ),
     "hitless.comparison": ("Comparison", "compare"),
-    "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario"),
+    "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario", "RunWarning"),
     "hitless.runs.executors": ("RayExecutor",),
     "hitless.outcome.run": ("Run", "RunStopped", "Summary"),
     "hitless.prototype.mechanism": ("Counters", "HookSet", "Mechanism", "Needs", "QueueConfig"),

@@ -571,6 +571,8 @@ class Packet:
 
     traffic_class: int
     """0 to 7."""
+    header: bytes | None
+    """The header of this mechanism, or None. It stays on the packet until a hook sets it to None."""
 
     def __init__(self, frame_bytes: int, *, source: int = 0, destination: int = 0, traffic_class: int = 0) -> None: ...
     def copy(self) -> Packet:

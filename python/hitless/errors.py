@@ -1,6 +1,10 @@
 """Errors for people: what is wrong, where, the rule, and a hint, never a traceback."""
 
 import errno
+import sys
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
 
 
 class HitlessError(Exception):
@@ -29,6 +33,19 @@ class BadInput(HitlessError):
 
 class MechanismFailed(HitlessError):
     """A mechanism written as a Python class raised an error in a run: the message ends with the traceback."""
+
+
+class RunWarning(UserWarning):
+    """A remark about the results of a run, such as a mechanism that never acted; `Run.summary` has the texts too."""
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Show warnings of runs, each once, at the line that called this package."""
+    package, frame, depth = str(Path(__file__).parent), sys._getframe(1), 2  # noqa: SLF001
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, depth = frame.f_back, depth + 1
+    for text in dict.fromkeys(texts):
+        warnings.warn(text, RunWarning, stacklevel=depth)
 
 
 _FAULTS_SHOWN = 4

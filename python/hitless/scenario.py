@@ -13,7 +13,7 @@ import tomli_w
 
 from hitless import _native
 from hitless.checking import check_scenario
-from hitless.errors import BadInput, reason
+from hitless.errors import BadInput, reason, warn
 from hitless.outcome.run import Run
 from hitless.prototype.kinds import MechanismClass, TransportClass, register
 from hitless.setting_paths import assign
@@ -117,12 +117,15 @@ class Scenario:
         ``messages.parquet``, and finished ones take no memory. Their tables are then read on request.
 
         ``keep`` names the tables to keep; the default is all. ``mechanisms`` and ``transports`` are Python classes
-        that the scenario can name by kind. Raises `RefusedScenario`; `MechanismFailed` with an error of such a class;
-        `HitlessError` if a check of the simulator fails; and `RunStopped`, with partial results, if memory runs out.
+        that the scenario can name by kind. Shows the run's warnings as `RunWarning`. Raises `RefusedScenario`;
+        `MechanismFailed` with an error of such a class; `HitlessError` if a check of the simulator fails; and
+        `RunStopped`, with partial results, if memory runs out.
         """
         register(mechanisms, transports)
         folder = None if rows is None else Path(rows)
-        return Simulation(self.text, file_name=self.name, seed=seed, rows=folder).run(keep)
+        run = Simulation(self.text, file_name=self.name, seed=seed, rows=folder).run(keep)
+        warn(run.summary.warnings)
+        return run
 
     def start(
         self,

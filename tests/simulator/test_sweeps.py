@@ -14,6 +14,7 @@ from python_mechanisms import EgressOnly, two_flows
 from sweeping import GRID, LG, MARKER, SEEDS, base, contents, mortal, sweep
 
 import hitless as hl
+from hitless.sweeps.frames import intervals
 from waiting import wait_until
 from warm import PROGRAM, hitless
 
@@ -70,6 +71,25 @@ def test_intervals_are_those_of_the_seeds(swept):
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((interval.low, interval.high), rel=1e-12)
     with pytest.raises(hl.BadInput, match="did you mean mean FCT"):
         swept.intervals("mean FTC")
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "note"),
+    [
+        ([20.0, 25.0, 30.0], 12.579, ""),
+        ([42.0, 50.0, 3_472.0], None, "from 42 to 3472: too far apart for an interval"),
+        ([0.0, 0.0, 3.0], 0.0, ""),
+        ([-5.0, 0.0, 3.0], -10.706, ""),
+    ],
+)
+def test_an_interval_of_values_that_are_not_negative_is_not_negative(values, low, note):
+    rows = {"point": 0, "loss": 1e-3, "of": "all", "metric": "p99 FCT", "unit": "us", "value": values}
+    frame = pl.DataFrame(rows | {"seed": list(range(len(values)))}).select(
+        "point", "loss", "seed", "of", "metric", "unit", "value"
+    )
+    row = intervals(frame).row(0, named=True)
+    assert row["ci_low"] == (low if low is None else pytest.approx(low, abs=1e-3))
+    assert (row["ci_high"] is None, row["note"], row["mean"]) == (low is None, note, pytest.approx(sum(values) / 3))
 
 
 def test_kept_tables_are_one_data_set_with_the_axes_in_front(swept):

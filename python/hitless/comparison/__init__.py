@@ -15,7 +15,7 @@ from typing import Any
 from hitless.comparison.pairs import PairedRuns
 from hitless.comparison.result import Comparison
 from hitless.comparison.sides import Addition, Asked, Setting, counted, one_file, two_files
-from hitless.errors import BadInput
+from hitless.errors import BadInput, warn
 from hitless.prototype.kinds import MechanismClass, TransportClass, register
 from hitless.results import RESULTS
 from hitless.runs.keeping import KeptPoints
@@ -96,4 +96,5 @@ def _outcome_of(study: Study, pairs: PairedRuns, *, progress: bool) -> Compariso
         raise KeyboardInterrupt
     if result.failures:
         raise failed(result.failures, len(result.tasks), study.id)
+    warn(text for task in result.tasks if task.run for text in task.run.summary.warnings)
     return Comparison(pairs.sides, pairs.outcome)

@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -101,7 +102,7 @@ def _matplotlib(module: str) -> Any:
     try:
         return importlib.import_module(f"matplotlib.{module}")
     except ImportError as missing:
-        raise BadInput("figures need matplotlib", hint="pip install 'hitless[figures]'") from missing
+        raise BadInput("figures need matplotlib", hint=f"{sys.executable} -m pip install matplotlib") from missing
 
 
 @contextmanager

@@ -132,6 +132,7 @@ class Mechanism(Generic[S]):
     queues: ClassVar[int]
     marks: ClassVar[bool]
     depths: ClassVar[Literal["own"] | None]
+    header_bytes: ClassVar[int]
 
     def __init_subclass__(
         cls,
@@ -144,21 +145,25 @@ class Mechanism(Generic[S]):
         queues: int = 0,
         marks: bool = False,
         depths: Literal["own"] | None = None,
+        header_bytes: int = 0,
     ) -> None:
         """Declare the mechanism to the scenario: the value of ``kind``, and its name in messages.
 
         Further arguments: its ``stage``; the field of the settings that names the ``places`` where it runs; the
         conflicting actions that it ``claims`` there; the maximum number of ``queues`` that it requests at a port;
         whether it ``marks`` packets of ECN-capable transports; ``depths="own"`` if hooks read the depths of its ports'
-        queues.
+        queues; the length of its `Packet.header`, ``header_bytes``, from 1 to 16.
 
-        Raises `TypeError` for another value of ``depths``.
+        Raises `TypeError` for another value of ``depths`` or ``header_bytes``.
         """
         if depths not in {None, "own"}:
             raise TypeError(f'depths is "own" or None, not {depths!r}')
+        if header_bytes not in range(17):
+            raise TypeError(f"header_bytes is a whole number from 0 (no header) to 16, not {header_bytes!r}")
         super().__init_subclass__()
         cls.kind, cls.title, cls.stage, cls.places = kind, title or cls.__name__, stage, places
         cls.claims, cls.queues, cls.marks, cls.depths = tuple(claims), queues, marks, depths
+        cls.header_bytes = header_bytes
 
     @classmethod
     def settings_class(cls) -> type[Any]:

@@ -61,31 +61,47 @@ def intervals(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the mean of each metric at each point over the seeds, with its 95 % interval by Student's t.
 
     Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds`` (runs that have the metric), ``mean``, ``ci_low`` and
-    ``ci_high``, which are null without an interval, and ``note``, which says why (`hitless.analysis.seeds`).
+    ``ci_high``, which are null without an interval, and ``note``, which says why (`hitless.analysis.seeds`). The
+    interval of values that are not negative begins at 0 or above; positive values that reach too far for that have
+    none.
     """
     keys = ["point", *axes_of(frame), "of", "metric", "unit"]
     value = pl.col("value")
     is_same = (value.min() == value.max()) & (value.len() > 1)
     grouped = frame.group_by(keys, maintain_order=True).agg(
-        seeds=value.len(), mean=value.mean(), deviation=value.std(), first=value.first(), is_same=is_same
+        seeds=value.len(),
+        mean=value.mean(),
+        deviation=value.std(),
+        first=value.first(),
+        is_same=is_same,
+        low=value.min(),
+        high=value.max(),
     )
     counts = grouped["seeds"].to_list()
     reaches = {count: mean_reach(count) if count >= REPLICAS_MIN else None for count in set(counts)}
     reach = grouped["deviation"] * pl.Series([reaches[count] for count in counts], dtype=pl.Float64)
-    reach = reach.set(grouped["is_same"], None)
+    # Student's t assumes roughly normal values. Positive values whose interval would reach below 0 are far from it.
+    is_far = ((grouped["low"] > 0) & (reach >= grouped["mean"])).fill_null(value=False)
+    reach = reach.set(grouped["is_same"] | is_far, None)
+    ci_low = grouped["mean"] - reach
     columns: dict[str, pl.Expr | pl.Series] = {
         "mean": pl.when("is_same").then("first").otherwise("mean"),
-        "ci_low": grouped["mean"] - reach,
+        "ci_low": ci_low.set((grouped["low"] >= 0) & (ci_low < 0), 0.0),
         "ci_high": grouped["mean"] + reach,
         "note": pl.Series(
-            [
-                unmoved([first]) if is_same else few_seeds(count) if count < REPLICAS_MIN else ""
-                for count, first, is_same in grouped.select("seeds", "first", "is_same").iter_rows()
-            ],
-            dtype=pl.String,
+            [_note(*row) for row in zip(grouped.iter_rows(named=True), is_far, strict=True)], dtype=pl.String
         ),
     }
-    return grouped.with_columns(**columns).drop("deviation", "point", "first", "is_same")
+    return grouped.with_columns(**columns).drop("deviation", "point", "first", "is_same", "low", "high")
+
+
+def _note(row: dict[str, Any], is_far: bool) -> str:
+    """Return the reason for a missing interval."""
+    if row["is_same"]:
+        return unmoved([row["first"]])
+    if row["seeds"] < REPLICAS_MIN:
+        return few_seeds(row["seeds"])
+    return f"from {row['low']:.4g} to {row['high']:.4g}: too far apart for an interval" if is_far else ""
 
 
 def plot_of(table: pl.DataFrame, x: str, metric: str, of: str) -> Plot:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from hitless.errors import BadInput
+from hitless.errors import BadInput, warn
 from hitless.outcome.tables import write_frame
 from hitless.report.page import named_plots, render_report
 from hitless.results import RESULTS, ResultsFolder, describe
@@ -126,6 +126,7 @@ def outcome_of(sweeping: Sweeping) -> Swept:
         raise KeyboardInterrupt
     if result.failures:
         raise failed(result.failures, len(result.tasks), str(swept.folder))
+    warn(text for task in result.tasks if task.run for text in task.run.summary.warnings)
     return swept
 
 

@@ -166,13 +166,26 @@ impl ShimStack {
     /// Puts `shim` on top.
     ///
     /// # Errors
-    /// [`ShimStackFull`] if there is no room; the stack is unchanged.
+    /// [`ShimStackFull`]; the stack is unchanged.
     pub fn push<S: Shim>(&mut self, shim: S) -> Result<(), ShimStackFull> {
-        let used_bytes = self.used_bytes();
-        let room = self.bytes.get_mut(used_bytes..used_bytes + Self::needed_bytes::<S>()).ok_or(ShimStackFull)?;
-        room[0] = S::ID.0;
-        shim.emit(&mut room[ID_BYTES..]);
+        shim.emit(self.push_room(S::ID)?);
         Ok(())
+    }
+
+    /// Adds a shim with this identifier, and returns its bytes for the caller to write.
+    ///
+    /// # Errors
+    /// [`ShimStackFull`]; the stack is unchanged.
+    pub fn push_room(&mut self, id: ShimId) -> Result<&mut [u8], ShimStackFull> {
+        let used_bytes = self.used_bytes();
+        let room = self.bytes.get_mut(used_bytes..used_bytes + ID_BYTES + id.bytes()).ok_or(ShimStackFull)?;
+        room[0] = id.0;
+        Ok(&mut room[ID_BYTES..])
+    }
+
+    /// Returns the bytes of the shim with this identifier.
+    pub fn bytes_of(&self, id: ShimId) -> Option<&[u8]> {
+        self.find(id).map(|start| &self.bytes[start..start + id.bytes()])
     }
 
     /// Returns a copy of the shim of type `S`.
@@ -192,11 +205,16 @@ impl ShimStack {
 
     /// Takes the shim of type `S` off the stack, from any position.
     pub fn remove<S: Shim>(&mut self) -> Option<S> {
-        let start = self.find(S::ID)?;
-        let shim = S::parse(&self.bytes[start..start + S::BYTES]);
-        self.bytes.copy_within(start + S::BYTES.., start - ID_BYTES);
-        self.bytes[CAPACITY_BYTES - Self::needed_bytes::<S>()..].fill(0);
+        let shim = self.get()?;
+        self.remove_id(S::ID);
         Some(shim)
+    }
+
+    /// Removes the shim with this identifier.
+    pub fn remove_id(&mut self, id: ShimId) {
+        let Some(start) = self.find(id) else { return };
+        self.bytes.copy_within(start + id.bytes().., start - ID_BYTES);
+        self.bytes[CAPACITY_BYTES - ID_BYTES - id.bytes()..].fill(0);
     }
 
     /// Iterates over identifiers and bytes, from the bottom.

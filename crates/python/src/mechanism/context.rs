@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, ShimId, Time};
 use hitless_switch::Context;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -83,6 +83,8 @@ pub struct ContextView {
     depths: Vec<Depth>,
     requests: Vec<Request>,
     queues: Arc<KnownQueues>,
+    /// The mechanism's header.
+    header: Option<ShimId>,
     /// Whether a hook is running.
     is_open: bool,
 }
@@ -92,10 +94,10 @@ const _: () = assert!(align_of::<ContextView>() <= 16 && align_of::<PacketView>(
 
 impl ContextView {
     /// Makes a view for a mechanism that can name these queues.
-    pub fn new(py: Python<'_>, queues: Arc<KnownQueues>) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, queues: Arc<KnownQueues>, header: Option<ShimId>) -> PyResult<Self> {
         let seen = Seen { now: Time::ZERO, port: 0, has_packet: false, is_last_try: false, is_mine: false };
-        let packet = Py::new(py, PacketView { packet: Box::default() })?;
-        Ok(Self { seen, packet, depths: Vec::new(), requests: Vec::new(), queues, is_open: false })
+        let packet = Py::new(py, PacketView::default())?;
+        Ok(Self { seen, packet, depths: Vec::new(), requests: Vec::new(), queues, header, is_open: false })
     }
 
     /// Stores the depths of queues.
@@ -112,17 +114,17 @@ impl ContextView {
     /// Starts a hook.
     pub fn open(&mut self, py: Python<'_>, seen: Seen, context: &mut Context<'_>) {
         if seen.has_packet {
-            *self.packet.borrow_mut(py).packet = *context.packet();
+            self.packet.borrow_mut(py).show(context.packet(), self.header);
         }
         self.seen = seen;
         self.is_open = true;
     }
 
     /// Ends a hook; returns the packet as the hook left it, and the hook's requests.
-    pub fn close(&mut self, py: Python<'_>) -> (Option<Packet>, Vec<Request>) {
+    pub fn close(&mut self, py: Python<'_>) -> (PyResult<Option<Packet>>, Vec<Request>) {
         self.is_open = false;
-        let packet = self.seen.has_packet.then(|| *self.packet.borrow(py).packet);
-        (packet, std::mem::take(&mut self.requests))
+        let packet = self.seen.has_packet.then(|| self.packet.borrow(py).packed(self.header));
+        (packet.transpose(), std::mem::take(&mut self.requests))
     }
 
     fn request(&mut self, request: Request) -> PyResult<()> {
@@ -243,14 +245,18 @@ impl QueueView {
         let (port, queue) = self.managed(py)?;
         let mut context = self.context.borrow_mut(py);
         context.require_packet()?;
-        let packet = copy.map_or_else(|| *context.packet.borrow(py).packet, |copy| *copy.packet);
+        let copy =
+            copy.map_or_else(|| context.packet.borrow(py).packed(context.header), |it| it.packed(context.header));
+        let packet = copy?;
         context.request(Request::Mirror(port, queue, role, packet))
     }
 
     /// Sends a packet that the mechanism made, owned in `role`.
     fn emit(&self, py: Python<'_>, packet: PyRef<'_, PacketView>, role: u8) -> PyResult<()> {
         let (port, queue) = self.managed(py)?;
-        self.context.borrow_mut(py).request(Request::Emit(port, queue, role, *packet.packet))
+        let mut context = self.context.borrow_mut(py);
+        let packet = packet.packed(context.header)?;
+        context.request(Request::Emit(port, queue, role, packet))
     }
 
     /// Pauses the queue.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{Packet, PortId, QueueId, Time};
+use hitless_core::wire::{Packet, PortId, QueueId, ShimId, Time};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -79,6 +79,7 @@ pub struct PythonMechanism {
     object: Py<PyAny>,
     methods: Methods,
     queues_most: u16,
+    header: Option<ShimId>,
     /// None until the switch has asked for the mechanism's needs.
     view: Option<Py<ContextView>>,
     depths: Vec<(PortId, QueueId)>,
@@ -88,9 +89,15 @@ pub struct PythonMechanism {
 
 impl PythonMechanism {
     /// Wraps `object`, with the hooks that its class defines.
-    pub fn new(kind: &'static str, object: Py<PyAny>, methods: Methods, queues_most: u16) -> Self {
+    pub fn new(
+        kind: &'static str,
+        object: Py<PyAny>,
+        methods: Methods,
+        queues_most: u16,
+        header: Option<ShimId>,
+    ) -> Self {
         let (depths, queues) = (Vec::new(), Arc::default());
-        Self { kind, object, methods, queues_most, view: None, depths, queues, was_called: false }
+        Self { kind, object, methods, queues_most, header, view: None, depths, queues, was_called: false }
     }
 
     fn ask(&mut self, py: Python<'_>, queue_counts: &[usize]) -> PyResult<Needs> {
@@ -101,7 +108,7 @@ impl PythonMechanism {
             queues.queue(port.0, queue.0)?;
         }
         self.queues = Arc::new(queues);
-        self.view = Some(Py::new(py, ContextView::new(py, Arc::clone(&self.queues))?)?);
+        self.view = Some(Py::new(py, ContextView::new(py, Arc::clone(&self.queues), self.header)?)?);
         self.depths = asked.depths;
         Ok(asked.needs)
     }
@@ -149,7 +156,7 @@ impl PythonMechanism {
                 self.queues.allow(verdict, matches!(hook, Hook::Egress | Hook::Tx))?
             }
         };
-        Ok(Answer { verdict, packet, requests })
+        Ok(Answer { verdict, packet: packet?, requests })
     }
 }
 

@@ -1,5 +1,8 @@
 //! A Python class as a kind of mechanism.
 
+use std::sync::Mutex;
+
+use hitless_core::wire::ShimId;
 use hitless_scenario::kind::{Profile, RuntimeKind, Site};
 use hitless_switch::Mechanism;
 use pyo3::exceptions::PyValueError;
@@ -22,6 +25,7 @@ pub struct PythonKind {
     defined: Vec<String>,
     /// Maximum number of queues that it requests at a port.
     queues_most: u16,
+    header: Option<ShimId>,
 }
 
 impl PythonKind {
@@ -30,7 +34,7 @@ impl PythonKind {
         let ports: Vec<u16> = ports.iter().map(|port| port.0).collect();
         let object = self.build.bind(py).call1((settings, switch, ports, stream.next_u64()))?;
         let methods = Methods::of(&object, &self.defined)?;
-        Ok(PythonMechanism::new(self.name, object.unbind(), methods, self.queues_most))
+        Ok(PythonMechanism::new(self.name, object.unbind(), methods, self.queues_most, self.header))
     }
 }
 
@@ -52,6 +56,25 @@ fn as_json(settings: &Table) -> Result<String, String> {
     serde_json::to_string(settings).map_err(|error| error.to_string())
 }
 
+/// Chooses the identifier of a class's header; the same name and length always get the same one.
+fn header_of(name: &'static str, bytes: usize) -> PyResult<Option<ShimId>> {
+    static CHOSEN: Mutex<Vec<(usize, &str)>> = Mutex::new(Vec::new());
+    if bytes == 0 {
+        return Ok(None);
+    }
+    let mut chosen = CHOSEN.lock().map_err(|poisoned| PyValueError::new_err(poisoned.to_string()))?;
+    if !chosen.contains(&(bytes, name)) {
+        chosen.push((bytes, name));
+    }
+    let of_length = chosen.iter().filter(|(length, _)| *length == bytes);
+    let number = of_length.map(|(_, known)| *known).position(|known| known == name).unwrap_or_default();
+    // The numbers come from the top, because mechanisms in Rust take them from the bottom.
+    let number = 3_u8.checked_sub(number as u8).ok_or_else(|| {
+        PyValueError::new_err(format!("four other classes have headers of {bytes} bytes: make it a byte longer"))
+    })?;
+    Ok(Some(ShimId::outside(bytes, number)))
+}
+
 /// Registers a class. `profile` is a [`Profile`] as JSON text; with `replaces` it replaces an earlier class with its
 /// name. Raises `ValueError` if the name is taken or the profile is invalid.
 #[pyfunction]
@@ -64,7 +87,8 @@ pub fn register_mechanism(
 ) -> PyResult<()> {
     let profile: Profile = serde_json::from_str(profile).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let name: &'static str = profile.name.clone().leak();
-    let kind = PythonKind { name, check, build, defined, queues_most: profile.queues };
+    let header = header_of(name, profile.header_bytes)?;
+    let kind = PythonKind { name, check, build, defined, queues_most: profile.queues, header };
     let changed = kinds::change(|others| {
         let others = if replaces { others.without(name) } else { others };
         others.with_runtime(profile, kind)

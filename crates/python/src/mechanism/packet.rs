@@ -1,8 +1,9 @@
 //! A packet, as a Python hook sees it.
 
-use hitless_core::wire::{Ecn, HostId, Packet};
+use hitless_core::wire::{Ecn, HostId, Packet, ShimId};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// The ECN field.
 #[pyclass(eq, frozen, hash, module = "hitless._native", name = "Ecn", rename_all = "SCREAMING_SNAKE_CASE")]
@@ -20,7 +21,42 @@ pub enum EcnView {
 #[pyclass(module = "hitless._native", name = "Packet")]
 pub struct PacketView {
     /// The descriptor. It is boxed because of its alignment, which Python objects do not support.
-    pub packet: Box<Packet>,
+    packet: Box<Packet>,
+    /// The header of the mechanism, apart from the descriptor's.
+    header: Option<Vec<u8>>,
+}
+
+impl PacketView {
+    /// Shows a packet with the header that has this identifier.
+    pub fn show(&mut self, packet: &Packet, header: Option<ShimId>) {
+        *self.packet = *packet;
+        self.header = header.and_then(|id| packet.shims.bytes_of(id)).map(<[u8]>::to_vec);
+    }
+
+    /// Returns the packet as the hook left it, with its header.
+    pub fn packed(&self, id: Option<ShimId>) -> PyResult<Packet> {
+        let mut packet = *self.packet;
+        if let Some(id) = id {
+            packet.shims.remove_id(id);
+        }
+        let Some(header) = &self.header else { return Ok(packet) };
+        let declared = id.map_or(0, ShimId::bytes);
+        if header.len() != declared {
+            let rule = format!("the class declares header_bytes={declared}");
+            return Err(PyValueError::new_err(format!("a header of {} bytes, and {rule}", header.len())));
+        }
+        if let Some(id) = id {
+            let room = packet.shims.push_room(id).map_err(|full| PyValueError::new_err(full.to_string()))?;
+            room.copy_from_slice(header);
+        }
+        Ok(packet)
+    }
+}
+
+impl Default for PacketView {
+    fn default() -> Self {
+        Self { packet: Box::default(), header: None }
+    }
 }
 
 #[pymethods]
@@ -31,14 +67,28 @@ impl PacketView {
     fn new(frame_bytes: u32, source: u32, destination: u32, traffic_class: u8) -> PyResult<Self> {
         let (source, destination) = (HostId(source), HostId(destination));
         let packet = Packet { frame_bytes, source, destination, ttl: Packet::INITIAL_TTL, ..Packet::default() };
-        let mut made = Self { packet: Box::new(packet) };
+        let mut made = Self { packet: Box::new(packet), header: None };
         made.set_traffic_class(traffic_class)?;
         Ok(made)
     }
 
     /// Makes a copy.
     fn copy(&self) -> Self {
-        Self { packet: self.packet.clone() }
+        Self { packet: self.packet.clone(), header: self.header.clone() }
+    }
+
+    /// The header of this mechanism, as bytes, or None. It stays on the packet on links and in other switches until a
+    /// hook sets it to None, and its length is part of `frame_bytes`.
+    #[getter]
+    fn header<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.header.as_deref().map(|header| PyBytes::new(py, header))
+    }
+
+    #[setter]
+    fn set_header(&mut self, header: Option<Vec<u8>>) {
+        let length = |header: &Option<Vec<u8>>| header.as_ref().map_or(0, |bytes| bytes.len() as u32);
+        self.packet.frame_bytes = self.packet.frame_bytes - length(&self.header) + length(&header);
+        self.header = header;
     }
 
     /// Length of the frame with its check sequence and all headers of mechanisms.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Table;
 
-use super::claim::{Claim, Claimed};
+use super::claim::{Claim, Claimed, Header, Reach};
 use super::command::Built;
 use super::entry::ErasedSettings;
 use super::erased::ErasedKind;
@@ -24,8 +24,8 @@ use crate::Check;
 use crate::network::topology::select::{SwitchPort, select_ports_by_switch};
 use crate::network::topology::{SwitchId, Topology};
 
-/// The constants of a kind that is defined at run time, like those of [`Kind`](super::Kind). Such a kind adds no
-/// headers to packets, accepts no commands, and only one of its entries can name a switch.
+/// The constants of a kind that is defined at run time, like those of [`Kind`](super::Kind). Such a kind
+/// accepts no commands, and only one of its entries can name a switch.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
@@ -45,6 +45,8 @@ pub struct Profile {
     pub queues: u16,
     /// Whether it marks packets of ECN-capable transports.
     pub marks: bool,
+    /// Length of the header that it adds to packets; 0 for none.
+    pub header_bytes: usize,
     /// The JSON schema of its settings.
     pub schema: Value,
 }
@@ -148,6 +150,12 @@ impl ErasedKind for Made {
 
     fn queues(&self, _: &dyn ErasedSettings) -> u16 {
         self.profile.queues
+    }
+
+    fn headers(&self, _: &dyn ErasedSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
+        let bytes = self.profile.header_bytes;
+        let header = Header { of: self.facts.title, bytes: bytes + 1, reach: Reach::Everywhere };
+        if bytes == 0 { Vec::new() } else { vec![header] }
     }
 
     fn marks(&self, _: &dyn ErasedSettings) -> bool {
