@@ -27,13 +27,9 @@ def thread_count() -> int:
 
 
 def take_threads(asked: int | None = None) -> int:
-    """Set the threads of a command with a single run, which owns the machine; `thread_count` then returns them.
-
-    The number is the argument, ``HITLESS_THREADS``, or else all cores. Raises `BadInput` as `thread_count` does.
-    """
+    """Set the threads of a command with a single run, if its user asked for a number, and return `thread_count`."""
     if asked is not None:
         os.environ[THREADS] = str(asked)
-    os.environ.setdefault(THREADS, str(core_count()))
     return thread_count()
 
 

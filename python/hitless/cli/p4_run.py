@@ -11,7 +11,7 @@ from hitless.cli.p4_files import Entries, age_note
 from hitless.cli.run import run_request
 from hitless.errors import BadInput
 from hitless.terminal.console import print_note, print_text
-from hitless.threads import take_threads
+from hitless.threads import thread_count
 
 _LINK = {"rate": "10 Gbps", "delay": "1 us"}
 _TOPOLOGIES: dict[str, dict[str, Any]] = {
@@ -64,7 +64,7 @@ def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, js
     if show:
         print_text(text.rstrip("\n"))
         return 0
-    check_scenario(text, str(program), keeps_rows=False, threads=take_threads())
+    check_scenario(text, str(program), keeps_rows=False, threads=thread_count())
     return run_request(RunRequest(program.stem, str(program), text, None, seed), out=out, json=json)
 
 

@@ -24,8 +24,8 @@ class RunOptions:
         typer.Option(
             min=1,
             max=1024,
-            help="Threads for the run; its results do not depend on them.",
-            show_default="HITLESS_THREADS, or all cores",
+            help="Threads for the run; pays on large fabrics. The results do not depend on it.",
+            show_default="HITLESS_THREADS, or 1",
         ),
     ] = None
     checkpoint: Annotated[

@@ -10,7 +10,7 @@ from hitless.cli.scenario_pages import pages
 from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.terminal.console import print_note, print_text
-from hitless.threads import take_threads
+from hitless.threads import thread_count
 
 _NAME_CELLS = 24
 
@@ -18,7 +18,7 @@ _NAME_CELLS = 24
 def check(path: Path) -> None:
     """Print the scenario with every default spelled out, or refuse it."""
     text = read_scenario(path)
-    threads = take_threads()
+    threads = thread_count()
     effective = check_scenario(text, shown_name(path), keeps_rows=False, threads=threads)
     print_text(effective)
     total, parts = _native.scenario_memory(text, shown_name(path), keeps_rows=False, threads=threads)
