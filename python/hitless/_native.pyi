@@ -46,11 +46,13 @@ class Simulation:
         threads: int = 1,
         rows: Callable[[str, dict[str, Column]], None] | None = None,
         checkpoints: Checkpoints | None = None,
+        kept: list[str] | None = None,
     ) -> None:
         """Run to the end on up to ``threads`` threads, without holding the GIL.
 
-        Final rows of flows and messages go to ``rows``, as table name and columns, and are left out of the tables. With
-        ``checkpoints`` the run uses one thread, and does not hand over rows.
+        Final rows of flows and messages go to ``rows``, as table name and columns, and are left out of the tables.
+        Without ``rows`` they are kept in memory, of the tables in ``kept`` or of all. With ``checkpoints`` the run uses
+        one thread, and keeps all rows.
         """
 
     def checkpoint_refusal(self) -> str | None:

@@ -20,7 +20,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -161,8 +161,8 @@ class ResultsFolder:
         palette = Palette(plots.values())
         for name, plot in plots.items():
             self.write_text(f"pictures/{file_name(name)}.svg", Picture(plot, palette).svg)
-        described = {file_name(name): asdict(plot) for name, plot in plots.items()}
-        self.write_text(PLOTS, visible(json.dumps(described, ensure_ascii=False, default=float)) + "\n")
+        described = {file_name(name): plot for name, plot in plots.items()}
+        self.write_text(PLOTS, visible(json.dumps(described, ensure_ascii=False, default=_plain)) + "\n")
 
     def written(self, name: str) -> Path:
         """Create the folder of a file that will be written, and return the file's path."""
@@ -232,6 +232,13 @@ def write_result(folder: ResultsFolder, result: Result[RowType]) -> list[dict[st
             folder.write_text(scenario, task.run.effective)
             described.append(describe(task, task.run, scenario))
     return described
+
+
+def _plain(value: Any) -> Any:
+    """Return the fields of a plot or a part of it, or a number of numpy, for JSON."""
+    if is_dataclass(value):  # `dataclasses.asdict` would also copy each number
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    return float(value)
 
 
 def _made(path: Path) -> tuple[Path, bool]:

@@ -142,7 +142,7 @@ class Simulation:
             with faults_explained(self._file_name):
                 take = files.take if files is not None else None
                 checkpoints = self._checkpoints.native() if self._checkpoints is not None else None
-                self._native.run(thread_count(), take, checkpoints)
+                self._native.run(thread_count(), take, checkpoints, None if keep is None else list(keep))
         except _native.CheckpointError as refused:
             raise HitlessError(str(refused), where=self._file_name) from refused
         except _native.Cancelled as cancelled:

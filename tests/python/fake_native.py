@@ -88,7 +88,7 @@ class Simulation:
         self._stopped = True
         self._cancelled.set()
 
-    def run(self, threads=1, rows=None, checkpoints=None):
+    def run(self, threads=1, rows=None, checkpoints=None, kept=None):
         _log(self._scenario, threads)
         for step in range(10):
             self.progress = step / 10

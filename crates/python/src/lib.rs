@@ -31,6 +31,7 @@ mod congestion;
 mod deflection;
 mod exceptions;
 mod fleet;
+mod kept_rows;
 mod kinds;
 #[cfg(feature = "live")]
 mod live;

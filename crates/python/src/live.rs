@@ -135,7 +135,7 @@ impl Live {
         let json = |error: serde_json::Error| PyRuntimeError::new_err(error.to_string());
         let summary_json = serde_json::to_string(&outcome.summary).map_err(json)?;
         let status_json = serde_json::to_string(&status).map_err(json)?;
-        let tables = tables::to_python(py, outcome.tables)?;
+        let tables = tables::to_python(py, Vec::new(), outcome.tables)?;
         *self.stage() = Stage::Done { summary_json, status_json, tables };
         Ok(())
     }

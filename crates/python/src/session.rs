@@ -111,7 +111,7 @@ impl Session {
         let running = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
         let finish = || simulator::finished(running.finish(&Progress::default()), &self.clocks, None);
         let outcome = py.detach(|| caught(finish))?;
-        Ok((outcome.summary_json, tables::to_python(py, outcome.tables)?))
+        Ok((outcome.summary_json, tables::to_python(py, Vec::new(), outcome.tables)?))
     }
 }
 

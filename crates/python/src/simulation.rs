@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::checkpoints::Checkpoints;
+use crate::kept_rows::KeptRows;
 use crate::mechanism::fault::caught;
 use crate::rows::PythonRows;
 use crate::simulator::{self, Control, Execution, Outcome, RowSink, Stopped};
@@ -55,26 +56,34 @@ impl Simulation {
     /// Runs to the end on up to `threads` threads, while other Python threads run. Can be called once.
     ///
     /// Finished flows and messages are passed to `rows`, a callable, with the name of their table and its columns. An
-    /// exception that it raises ends the run, and is raised here.
+    /// exception that it raises ends the run, and is raised here. Without `rows` they are kept in memory: of the tables
+    /// named in `kept`, or of all.
     ///
-    /// With `checkpoints` the run uses one thread and passes no rows.
-    #[pyo3(signature = (threads=1, rows=None, checkpoints=None))]
+    /// With `checkpoints` the run uses one thread, passes no rows, and keeps all.
+    #[pyo3(signature = (threads=1, rows=None, checkpoints=None, kept=None))]
     fn run(
         &self,
         py: Python<'_>,
         threads: usize,
         rows: Option<Py<PyAny>>,
         checkpoints: Option<Py<Checkpoints>>,
+        kept: Option<Vec<String>>,
     ) -> PyResult<()> {
         self.start()?;
         let (rows, raised) = rows.map(|take| PythonRows::new(take, self.control.clone())).unzip();
-        let rows = rows.map(|rows| Box::new(rows) as Box<dyn RowSink>);
+        let kept = KeptRows::new(kept);
+        let keeps_rows = rows.is_none() && kept.keeps_any();
         let checkpoints = checkpoints.as_ref().map(Py::get);
-        let result = py.detach(|| caught(|| simulator::run(&self.scenario, threads, &self.control, rows, checkpoints)));
+        let rows = match rows {
+            Some(rows) => Some(Box::new(rows) as Box<dyn RowSink>),
+            None => checkpoints.is_none().then(|| Box::new(kept.clone()) as Box<dyn RowSink>),
+        };
+        let run = || simulator::run(&self.scenario, threads, &self.control, rows, keeps_rows, checkpoints);
+        let result = py.detach(|| caught(run));
         let raised = raised.and_then(|raised| raised.take());
         let outcome = raised.map_or_else(|| result.map_err(PyErr::from), Err);
         let Outcome { summary_json, tables } = outcome.inspect_err(|_| *self.stage() = Stage::Failed)?;
-        let tables = tables::to_python(py, tables)?;
+        let tables = tables::to_python(py, kept.take_tables(), tables)?;
         *self.stage() = Stage::Done { summary_json, tables };
         Ok(())
     }

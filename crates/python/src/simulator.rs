@@ -108,17 +108,18 @@ pub fn checkpoint_refusal(scenario: &Scenario) -> Result<Option<String>, Failure
 }
 
 /// Runs to the end on up to `threads` threads; reports progress to `control`, which can also stop the run. Flows
-/// and messages go to `rows` and are then in no table. A run with `checkpoints` uses one thread and keeps its rows.
+/// and messages go to `rows` and are then in no table. `keeps_rows`: they stay in memory, there or in the tables. A run
+/// with `checkpoints` uses one thread and keeps its rows.
 pub fn run(
     scenario: &Scenario,
     threads: usize,
     control: &Control,
     rows: Option<Box<dyn RowSink>>,
+    keeps_rows: bool,
     checkpoints: Option<&Checkpoints>,
 ) -> Result<Outcome, Failure> {
     let clocks = Clocks::start(threads);
     let mut simulation = Simulation::new(scenario.clone()).map_err(Failure::Simulation)?;
-    let keeps_rows = rows.is_none();
     if let Some(rows) = rows {
         simulation = simulation.with_rows_to(rows, RECORDS);
     }

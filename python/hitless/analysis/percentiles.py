@@ -124,7 +124,7 @@ def _plot_ranks(size: int, points_max: int) -> NDArray[np.int64]:
 
 
 def _resampled_percentiles(
-    values: Numbers, percent: float, effect: float, resamples: int, random: np.random.Generator
+    values: Numbers, percent: float, effect: float, resamples: int, random: "np.random.Generator"
 ) -> Numbers:
     """Return the percentile of each of ``resamples`` bootstrap samples, without drawing them.
 

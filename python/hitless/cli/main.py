@@ -1,5 +1,6 @@
 """The command line: its table of commands. Each is loaded when it runs, or to show its help."""
 
+import gc
 import os
 import sys
 from typing import Annotated, Any
@@ -150,6 +151,8 @@ def main() -> None:
     """Run the program ``hitless``."""
     # Nothing here multiplies matrices, but starting numpy's threads for linear algebra takes a tenth of a second.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Imports make many objects and no garbage; collections would take a twentieth of a short run's time.
+    gc.set_threshold(50_000)
     console.be_tolerant()
     if "--debug" in sys.argv:  # errors in arguments come before the option is read
         console.show_causes()

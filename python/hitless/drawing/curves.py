@@ -5,11 +5,17 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 Place: TypeAlias = tuple[float, float]
 """Pixels from the left and from the top."""
 
 _FAINTEST = 0.35
 """Maximum pixels by which a curve can miss a point."""
+_SHORT = 40
+"""Minimum number of points for numpy; it is slower on fewer."""
+_Numbers: TypeAlias = NDArray[np.float64]
 
 
 def path(pieces: Iterable[Sequence[Place]]) -> str:
@@ -49,30 +55,46 @@ def _corners(places: Sequence[Place]) -> list[Place]:
     """Remove points close to the line between others (Ramer 1972, Douglas and Peucker 1973)."""
     if len(places) < 3:
         return list(places)
+    x, y = np.array(places).T.copy()
     kept = {0, len(places) - 1}
     spans = [(0, len(places) - 1)]
     while spans:
         first, last = spans.pop()
-        furthest, distance = first, _FAINTEST
-        for number in range(first + 1, last):
-            away = _distance(places[number], places[first], places[last])
-            if away > distance:
-                furthest, distance = number, away
-        if furthest != first:
+        is_short = last - first < _SHORT
+        furthest = _furthest(places, first, last) if is_short else _furthest_of_many(x, y, first, last)
+        if furthest is not None:
             kept.add(furthest)
             spans += [(first, furthest), (furthest, last)]
     return [places[number] for number in sorted(kept)]
 
 
-def _distance(place: Place, begin: Place, end: Place) -> float:
-    """Return the distance from a point to the line between two others."""
-    along, down = end[0] - begin[0], end[1] - begin[1]
-    length = math.hypot(along, down)
-    if length == 0.0:
-        return math.dist(place, begin)
-    share = ((place[0] - begin[0]) * along + (place[1] - begin[1]) * down) / length**2
-    share = min(1.0, max(0.0, share))
-    return math.dist(place, (begin[0] + share * along, begin[1] + share * down))
+def _furthest(places: Sequence[Place], first: int, last: int) -> int | None:
+    """Return the furthest point from the line between two others; None if it is too close for an eye."""
+    (left, top), (right, bottom) = places[first], places[last]
+    along, down = right - left, bottom - top
+    square = math.hypot(along, down) ** 2
+    furthest, distance = None, _FAINTEST
+    for number in range(first + 1, last):
+        x, y = places[number]
+        share = ((x - left) * along + (y - top) * down) / square if square else 0.0
+        share = 0.0 if share < 0.0 else min(share, 1.0)
+        away = math.hypot(x - (left + share * along), y - (top + share * down))
+        if away > distance:
+            furthest, distance = number, away
+    return furthest
+
+
+def _furthest_of_many(x: _Numbers, y: _Numbers, first: int, last: int) -> int | None:
+    """Do the same as `_furthest`, for many points."""
+    left, top = x[first], y[first]
+    along, down = x[last] - left, y[last] - top
+    square = math.hypot(along, down) ** 2
+    across, below = x[first + 1 : last], y[first + 1 : last]
+    share = ((across - left) * along + (below - top) * down) / square if square else np.zeros(across.size)
+    share = share.clip(0.0, 1.0)
+    away = np.hypot(across - (left + share * along), below - (top + share * down))
+    furthest = int(away.argmax())
+    return first + 1 + furthest if away[furthest] > _FAINTEST else None
 
 
 def _piece(places: Sequence[Place]) -> str:

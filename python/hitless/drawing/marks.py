@@ -74,6 +74,8 @@ def _curve(series: Series, look: Look, lanes: _Lanes, canvas: Canvas) -> str:
         held = [curves.steps(piece) for piece in pieces] if series.style == "step" else pieces
         width = f'stroke="{look.colour}" stroke-width="2" stroke-linejoin="round"'
         made.append(f'<path fill="none" d="{curves.path(held)}" {width}{dash(series, look)}/>')
+    if not (series.has_marks or series.intervals):
+        return "".join(made)
     for x, y, words, interval in _seen(series):
         place, height = canvas.x.at(x), canvas.y.at(y)
         if place is None or height is None:

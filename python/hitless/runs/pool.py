@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from hitless.errors import HitlessError, out_of_memory
 from hitless.outcome.run import RunStopped
-from hitless.runs import elsewhere
 from hitless.runs.arrivals import Arrivals
 from hitless.runs.point import Point
 from hitless.simulation import Job, Run, RunCancelled
@@ -99,6 +98,8 @@ class Pool:
         self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None], executor: Executor
     ) -> Iterator[Task]:
         """Run on the executor, except for work that needs this machine. Abandon tasks that cannot be cancelled."""
+        from hitless.runs import elsewhere  # noqa: PLC0415 - not needed on this machine
+
         elsewhere.refuse_what_cannot_travel(tasks)
         arrivals: Arrivals[Task, elsewhere.Answer] = Arrivals(lambda: look(tasks))
         bound = [task for task in tasks if elsewhere.is_bound(task)]

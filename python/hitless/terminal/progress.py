@@ -3,18 +3,12 @@
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self
-
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from typing import TYPE_CHECKING, Protocol, Self
 
 from hitless.terminal.console import print_note, stderr
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _SHOW_AFTER_S = 2.0
 _LINE_EVERY_S = 15.0
@@ -85,7 +79,16 @@ class ProgressDisplay:
         return f"{_counts(self._what, parts)}: {done} after {_duration(elapsed_s)}{left}{now}"
 
 
-def _new_bar() -> Progress:
+def _new_bar() -> "Progress":
+    from rich.progress import (  # noqa: PLC0415 - not needed by short runs
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -10,6 +10,11 @@ pub const RECORDS: usize = 1 << 16;
 /// Each call passes some rows of one table. The rows of one name, concatenated in this order, equal the table of a run
 /// that keeps its rows.
 pub trait RowSink: Send {
+    /// Whether it takes rows of this table; otherwise they are not made.
+    fn wants(&self, _table: &str) -> bool {
+        true
+    }
+
     /// Takes the next rows of the table named in `rows`.
     fn take(&mut self, rows: Table);
 }

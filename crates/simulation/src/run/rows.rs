@@ -12,6 +12,10 @@ use super::network::Network;
 use super::order::FlowVerdict;
 use crate::results::Table;
 
+/// Names of the tables.
+pub(super) const FLOWS: &str = "flows";
+pub(super) const MESSAGES: &str = "messages";
+
 /// The data that rows need besides the records.
 pub(super) struct Rows<'a, E> {
     pub scenario: &'a Scenario,
@@ -28,7 +32,7 @@ impl<E> Rows<'_, E> {
         type Row = MessageRecord;
         let rows: &[Row] = &records.filter(|row| row.started >= self.scenario.warmup).copied().collect::<Vec<_>>();
         let query = |row: &Row| self.specs.get(row.flow.0 as usize).and_then(|spec| spec.query);
-        Table::new("messages")
+        Table::new(MESSAGES)
             .unsigned("flow", rows, |row| row.flow.0.into())
             .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
             .unsigned("position", rows, |row| self.position(row.flow))
@@ -46,7 +50,7 @@ impl<E> Rows<'_, E> {
         let rows: &[FlowRecord] =
             &records.filter(|row| row.started >= self.scenario.warmup).copied().collect::<Vec<_>>();
         let host = |id: HostId| self.topology.host(id).name.clone();
-        let table = Table::new("flows")
+        let table = Table::new(FLOWS)
             .unsigned("flow", rows, |row| row.flow.0.into())
             .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
             .unsigned("position", rows, |row| self.position(row.flow))

@@ -15,7 +15,7 @@ use hitless_scenario::workload::FlowSpec;
 use super::edge::Edge;
 use super::group_totals::GroupTotals;
 use super::network::Network;
-use super::rows::Rows;
+use super::rows::{FLOWS, MESSAGES, Rows};
 use crate::results::RowSink;
 
 /// Maximum number of rows in one table handed over.
@@ -75,21 +75,29 @@ impl Streaming {
     }
 
     fn send<E>(&mut self, complete: &Complete, rows: &Rows<'_, E>) {
-        let messages = complete.messages.chunks(ROWS).map(|records| rows.messages(records.iter()));
-        messages.for_each(|table| self.sink.take(table));
-        let flows = complete.flows.chunks(ROWS).map(|records| rows.flows(records.iter()));
-        flows.for_each(|table| self.sink.take(table));
+        if self.sink.wants(MESSAGES) {
+            let messages = complete.messages.chunks(ROWS).map(|records| rows.messages(records.iter()));
+            messages.for_each(|table| self.sink.take(table));
+        }
+        if self.sink.wants(FLOWS) {
+            let flows = complete.flows.chunks(ROWS).map(|records| rows.flows(records.iter()));
+            flows.for_each(|table| self.sink.take(table));
+        }
     }
 
     /// Hands over all remaining records at the end of the run.
     pub fn finish<E>(&mut self, records: &FlowRecords, rows: &Rows<'_, E>) {
-        let begun: Vec<_> = records.messages.iter().chain(&records.unfinished).collect();
         // At least one table of each kind, so that an empty table has its columns.
-        for piece in begun.chunks(ROWS).chain(begun.is_empty().then_some(&[][..])) {
-            self.sink.take(rows.messages(piece.iter().copied()));
+        if self.sink.wants(MESSAGES) {
+            let begun: Vec<_> = records.messages.iter().chain(&records.unfinished).collect();
+            for piece in begun.chunks(ROWS).chain(begun.is_empty().then_some(&[][..])) {
+                self.sink.take(rows.messages(piece.iter().copied()));
+            }
         }
-        for piece in records.flows.chunks(ROWS).chain(records.flows.is_empty().then_some(&[][..])) {
-            self.sink.take(rows.flows(piece.iter()));
+        if self.sink.wants(FLOWS) {
+            for piece in records.flows.chunks(ROWS).chain(records.flows.is_empty().then_some(&[][..])) {
+                self.sink.take(rows.flows(piece.iter()));
+            }
         }
     }
 }
