@@ -240,13 +240,14 @@ impl<C: Clock> Driver<C> {
             self.origin = self.clock.now();
         }
         let until = self.origin.0.saturating_add(duration_ns.unwrap_or(LONGEST_RUN_NS).min(LONGEST_RUN_NS));
-        while !control.is_stopped() && self.clock.now().0 < until {
-            self.turn();
+        let mut wall_ns = self.clock.now().0;
+        while !control.is_stopped() && wall_ns < until {
+            wall_ns = self.turn().0;
             self.tell(control);
             while let Some(request) = control.next() {
                 self.serve(request);
             }
-            self.wait(until);
+            self.wait(wall_ns, until);
         }
         while let Some(request) = control.next() {
             self.serve(request);
@@ -258,12 +259,13 @@ impl<C: Clock> Driver<C> {
         control.tell(&mut self.notices);
     }
 
-    /// Runs one turn: receives frames, handles due events, sends frames.
-    pub fn turn(&mut self) {
-        self.follow_carriers();
+    /// Runs one turn: receives frames, handles due events, sends frames. Returns the time after the frames were received:
+    /// the loop needs one reading of the clock per turn, and one per batch of departures.
+    pub fn turn(&mut self) -> MonotonicTime {
         self.take_arrivals();
-        self.look_after_ports();
         let wall = self.clock.now();
+        self.follow_carriers(wall.0);
+        self.look_after_ports(wall.0);
         if let Some(due) = self.fabric.next_event().map(|at| self.wall_ns(at)).filter(|&due| due <= wall.0) {
             self.timers.record(due, wall.0);
         }
@@ -281,6 +283,7 @@ impl<C: Clock> Driver<C> {
                 break;
             }
         }
+        wall
     }
 
     fn take_arrivals(&mut self) {
@@ -329,12 +332,16 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    fn wait(&mut self, until_ns: u64) {
+    /// Sleeps until something is due. `wall_ns` is the time of the turn before.
+    fn wait(&mut self, wall_ns: u64, until_ns: u64) {
         if self.options.waiting == Waiting::Busy {
             return;
         }
-        let now = self.clock.now().0;
         let next = self.fabric.next_event().map_or(u64::MAX, |at| self.wall_ns(at));
+        if next <= wall_ns.saturating_add(self.options.spin_ns) {
+            return;
+        }
+        let now = self.clock.now().0;
         if next <= now.saturating_add(self.options.spin_ns) {
             return;
         }
@@ -430,8 +437,7 @@ impl<C: Clock> Driver<C> {
         self.note_carriers(seen);
     }
 
-    fn follow_carriers(&mut self) {
-        let now_ns = self.clock.now().0;
+    fn follow_carriers(&mut self, now_ns: u64) {
         let Some(carriers) = &mut self.carriers else { return };
         match carriers.changes(now_ns, self.ports.iter().map(|port| port.interface.name())) {
             Ok(changes) => self.note_carriers(changes),
@@ -449,8 +455,7 @@ impl<C: Clock> Driver<C> {
     }
 
     /// Takes the link of a failed interface down until the interface is back.
-    fn look_after_ports(&mut self) {
-        let now_ns = self.clock.now().0;
+    fn look_after_ports(&mut self, now_ns: u64) {
         let points = self.ports.len();
         if now_ns.saturating_sub(self.looked_at_ns).saturating_mul(points as u64) >= LOOK_EVERY_NS {
             self.looked_at_ns = now_ns;

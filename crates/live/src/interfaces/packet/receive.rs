@@ -26,6 +26,7 @@ pub struct ReceiveRing {
     watched: libc::c_int,
     counters: Counters,
     splitter: Splitter,
+    clock: Clock,
 }
 
 /// Maximum size of all buffers that wait to be split.
@@ -52,6 +53,7 @@ impl ReceiveRing {
             watched: link.index(),
             counters: Counters::default(),
             splitter: Splitter::new(),
+            clock: Clock::read(),
         })
     }
 
@@ -74,14 +76,15 @@ impl ReceiveRing {
 
     /// Passes up to `limit` frames to `take`; returns their number.
     pub fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> usize {
-        let mut clock = None;
-        let mut handed = 0;
+        let (mut handed, mut has_read_clock) = (0, false);
         // Unusable slots count too, so that the length of a turn is bounded for any input.
         for _ in 0..limit {
             let Some((status, bytes)) = self.slots.owned(self.next) else { break };
-            let clock = *clock.get_or_insert_with(Clock::read);
             let slot = Slot::read(status, bytes);
-            let at = clock.monotonic(slot.at_ns);
+            if !has_read_clock && self.clock.is_outdated(slot.at_ns) {
+                (self.clock, has_read_clock) = (Clock::read(), true);
+            }
+            let at = self.clock.monotonic(slot.at_ns);
             if let Some(bytes) = slot.frame(bytes, self.mtu_bytes, &mut self.counters) {
                 take(Received { bytes, at });
                 handed += 1;
@@ -125,13 +128,21 @@ struct Clock {
 }
 
 impl Clock {
+    /// Distance of a stamp from the last reading, above which both are read again, once per batch: a real-time clock
+    /// that is set puts stamps wrong by at most this. Chosen.
+    const VALID_NS: u64 = 1_000_000;
+
     fn read() -> Self {
         Self { monotonic_ns: monotonic_ns(), realtime_ns: realtime_ns() }
     }
 
-    /// Converts a real-time stamp to the monotonic clock, not later than now.
+    /// Converts a real-time stamp to the monotonic clock.
     fn monotonic(self, at_realtime_ns: u64) -> MonotonicTime {
-        MonotonicTime(self.monotonic_ns.saturating_sub(self.realtime_ns.saturating_sub(at_realtime_ns)))
+        MonotonicTime((self.monotonic_ns + at_realtime_ns).saturating_sub(self.realtime_ns))
+    }
+
+    fn is_outdated(self, at_realtime_ns: u64) -> bool {
+        at_realtime_ns.abs_diff(self.realtime_ns) > Self::VALID_NS
     }
 }
 
