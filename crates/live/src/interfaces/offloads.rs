@@ -75,6 +75,13 @@ impl Link {
         self.switch(features.iter().filter(|feature| names.contains(&feature.name)), true)
     }
 
+    /// Returns the offload of TCP's segmentation, if it is off: then the kernel splits buffers that are sent.
+    pub(crate) fn segmentation_off(&self) -> Option<&'static str> {
+        const NAME: &str = "tx-tcp-segmentation";
+        let features = self.features().ok()?;
+        features.iter().any(|feature| feature.name == NAME && !feature.active).then_some(NAME)
+    }
+
     fn switch<'a>(&self, chosen: impl Iterator<Item = &'a Feature>, on: bool) -> io::Result<()> {
         switch(self.control(), self.name(), chosen, on)
             .map_err(|error| self.error("its offloads cannot be switched", &error))
