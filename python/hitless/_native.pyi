@@ -137,6 +137,9 @@ class NetworkInterface:
     def offloads_on(self) -> list[str]:
         """Return the active offloads that change frames, in the spelling of ``ethtool -k``."""
 
+    def switch_off_receive_offloads(self) -> tuple[list[str], list[str]]:
+        """Switches off the offloads that change received frames; returns as `switch_off_offloads`."""
+
     def switch_off_offloads(self) -> tuple[list[str], list[str]]:
         """Switch off offloads that change frames: return those switched off now, and those that stay on."""
 

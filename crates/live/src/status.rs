@@ -116,8 +116,8 @@ pub struct PortStatus {
     pub interface: String,
     /// The actual mode of exchanging frames with the kernel.
     pub mode: String,
-    /// The path of TCP buffers that a host left to its network card: "whole", or "split" with the reason. See
-    /// docs/reference/live-buffers.md.
+    /// The path of TCP buffers that a host left to its network card: "whole", or "split" and the reason. See
+    /// docs/explanation/live.md.
     pub large_buffers: String,
     #[serde(flatten)]
     pub counters: Counters,
