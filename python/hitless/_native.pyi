@@ -243,10 +243,11 @@ class Live:
         LINK", where LINK is "a->b" or "a<->b".
         """
 
-    def take(self, node: str, frames: str) -> None:
+    def take(self, node: str, frames: str, between_ns: tuple[int, int] | None = None) -> None:
         """Set the frames that the port of a node takes; ValueError for an unknown node.
 
         "all", "link" (frames of the format of links), or "nothing". A path in the kernel forwards the others.
+        ``between_ns``: only frames that the kernel receives between these times of the monotonic clock.
         """
 
     def notices(self) -> list[tuple[str, str, Literal["gone", "back", "lost", "merged"], str]]:

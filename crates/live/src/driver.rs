@@ -302,11 +302,11 @@ impl<C: Clock> Driver<C> {
             let (intake, left) = (port.intake, &mut port.frames_left_to_kernel);
             let (whole, split) = (&mut port.buffers_whole, &mut port.buffers_split);
             let mut take = |arrived: Arrived<'_>| match arrived {
-                Arrived::Frame(frame) if intake.takes(frame.bytes) => {
+                Arrived::Frame(frame) if intake.takes(frame.bytes, frame.at) => {
                     fabric.receive(number as u16, since(origin, frame.at), frame.bytes);
                 }
                 Arrived::Frame(_) => *left += 1,
-                Arrived::Merged(merged) if intake.takes(&merged.bytes[merged.start..]) => {
+                Arrived::Merged(merged) if intake.takes(&merged.bytes[merged.start..], merged.at) => {
                     let is_whole = fabric.receive_merged(number as u16, since(origin, merged.at), merged);
                     *if is_whole { &mut *whole } else { &mut *split } += 1;
                 }

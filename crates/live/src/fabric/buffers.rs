@@ -1,4 +1,4 @@
-//! Merged buffers of frames in the fabric. Each frame is a packet of its own; only the bytes stay together.
+//! Merged buffers of frames in the fabric. Each frame is a separate packet; only the bytes stay together.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Takes a buffer and returns its frames; `None` if there is no room.
+    /// Takes a buffer and returns its frames; `None` without room.
     pub fn insert(&mut self, merged: &mut Merged<'_>) -> Option<impl Iterator<Item = Part> + use<>> {
         if self.free.is_empty() && self.places.len() < BUFFERS {
             self.free.push(self.places.len() as u16);
