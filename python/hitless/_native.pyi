@@ -139,6 +139,9 @@ class NetworkInterface:
     def offloads_on(self) -> list[str]:
         """Return the active offloads that change frames, in the spelling of ``ethtool -k``."""
 
+    def switch_off_receive_offloads(self) -> tuple[list[str], list[str]]:
+        """Switches off the offloads that change received frames; returns as `switch_off_offloads`."""
+
     def switch_off_offloads(self) -> tuple[list[str], list[str]]:
         """Switch off offloads that change frames: return those switched off now, and those that stay on."""
 
@@ -242,10 +245,11 @@ class Live:
         LINK", where LINK is "a->b" or "a<->b".
         """
 
-    def take(self, node: str, frames: str) -> None:
+    def take(self, node: str, frames: str, between_ns: tuple[int, int] | None = None) -> None:
         """Set the frames that the port of a node takes; ValueError for an unknown node.
 
         "all", "link" (frames of the format of links), or "nothing". A path in the kernel forwards the others.
+        ``between_ns``: only frames that the kernel receives between these times of the monotonic clock.
         """
 
     def notices(self) -> list[tuple[str, str, Literal["gone", "back", "lost", "merged"], str]]:

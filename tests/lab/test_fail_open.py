@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -97,6 +98,25 @@ def test_an_end_that_goes_interrupts_traffic_for_less_than_a_second(two_boxes, t
         ends[1].wait_for("the kernel forwards, unprotected")
     assert ends[1].end() == 0
     wait_until(lambda: mtu(two_boxes, "right") == 1500)
+
+
+def test_an_end_that_is_frozen_interrupts_traffic_for_less_than_a_second(two_boxes, tmp_path):
+    ends = link_ends(two_boxes, tmp_path, "--set-mtu")
+    asking = Asking(two_boxes, 600)
+    time.sleep(1)
+    ends[0].process.send_signal(signal.SIGSTOP)
+    gap_s = asking.gap_s()
+    print(f"frozen: {gap_s * 1e3:.0f} ms")
+    assert 0.1 < gap_s < 1.0, ends[1].log.read_text()
+    ends[1].wait_for("the kernel forwards, unprotected")
+    # The kernel has forwarded the frames that wait in its rings, but for the first ones.
+    asking = Asking(two_boxes, 300)
+    time.sleep(1)
+    ends[0].process.send_signal(signal.SIGCONT)
+    assert asking.gap_s() < 1.0
+    wait_until(lambda: ends[0].log.read_text().count("the other end answers") == 2, log=ends[0].log)
+    assert answers(two_boxes) >= _MOST, "protected again"
+    assert [end.end() for end in ends] == [0, 0]
 
 
 _MOST = 18

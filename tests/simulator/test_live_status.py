@@ -18,7 +18,7 @@ RECEIVER = {**SENDER, "end": "receiver", "copies": None} | COUNTS | {"packets": 
 
 def values(*ends, received=0):
     port = {"node": "there", "interface": "eth2", "mode": "AF_PACKET", "has_carrier": True}
-    port |= {"frames_received": received, "frames_sent": 0, "departures": {"misses": 1}}
+    port |= {"large_buffers": "whole", "frames_received": received, "frames_sent": 0, "departures": {"misses": 1}}
     return {
         "elapsed_s": 1.0,
         "is_overloaded": False,

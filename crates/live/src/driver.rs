@@ -12,9 +12,9 @@ use hitless_simulation::Outcome;
 use crate::carrier::{CarrierSource, Carriers};
 use crate::clock::Clock;
 use crate::clock::Lateness;
-use crate::fabric::{LiveFabric, Order};
+use crate::fabric::{Leaving, LiveFabric, Order};
 use crate::intake::Intake;
-use crate::interfaces::{Counters, Interface, MonotonicTime, Refusal};
+use crate::interfaces::{Arrived, Counters, Interface, MonotonicTime};
 use crate::self_test::SelfTest;
 use crate::status::{Notice, PortChange, PortStatus, Status, overloads};
 
@@ -146,6 +146,9 @@ struct Port {
     intake: Intake,
     /// Received frames that were not taken.
     frames_left_to_kernel: u64,
+    /// Received buffers that stayed whole, and that were split.
+    buffers_whole: u64,
+    buffers_split: u64,
     last_counters: Counters,
     /// Whether the first drop of a merged frame was reported.
     has_told_merged: bool,
@@ -158,7 +161,11 @@ impl Port {
 
     fn counters(&mut self) -> Counters {
         if let Ok(counters) = self.interface.counters() {
-            self.last_counters = counters;
+            self.last_counters = Counters {
+                buffers_whole: self.buffers_whole,
+                buffers_split: counters.buffers_split + self.buffers_split,
+                ..counters
+            };
         }
         self.last_counters
     }
@@ -203,6 +210,8 @@ impl<C: Clock> Driver<C> {
             frames_undeliverable: 0,
             intake: Intake::default(),
             frames_left_to_kernel: 0,
+            buffers_whole: 0,
+            buffers_split: 0,
             last_counters: Counters::default(),
             has_told_merged: false,
         };
@@ -240,13 +249,14 @@ impl<C: Clock> Driver<C> {
             self.origin = self.clock.now();
         }
         let until = self.origin.0.saturating_add(duration_ns.unwrap_or(LONGEST_RUN_NS).min(LONGEST_RUN_NS));
-        while !control.is_stopped() && self.clock.now().0 < until {
-            self.turn();
+        let mut wall_ns = self.clock.now().0;
+        while !control.is_stopped() && wall_ns < until {
+            wall_ns = self.turn().0;
             self.tell(control);
             while let Some(request) = control.next() {
                 self.serve(request);
             }
-            self.wait(until);
+            self.wait(wall_ns, until);
         }
         while let Some(request) = control.next() {
             self.serve(request);
@@ -258,12 +268,14 @@ impl<C: Clock> Driver<C> {
         control.tell(&mut self.notices);
     }
 
-    /// Runs one turn: receives frames, handles due events, sends frames.
-    pub fn turn(&mut self) {
-        self.follow_carriers();
+    /// Runs one turn: receives frames, handles due events, sends frames. Returns the time after the reception.
+    ///
+    /// A turn reads the clock once, and once more if frames leave.
+    pub fn turn(&mut self) -> MonotonicTime {
         self.take_arrivals();
-        self.look_after_ports();
         let wall = self.clock.now();
+        self.follow_carriers(wall.0);
+        self.look_after_ports(wall.0);
         if let Some(due) = self.fabric.next_event().map(|at| self.wall_ns(at)).filter(|&due| due <= wall.0) {
             self.timers.record(due, wall.0);
         }
@@ -281,20 +293,26 @@ impl<C: Clock> Driver<C> {
                 break;
             }
         }
+        wall
     }
 
     fn take_arrivals(&mut self) {
         let (fabric, origin) = (&mut self.fabric, self.origin);
         for (number, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.failed.is_none()) {
             let (intake, left) = (port.intake, &mut port.frames_left_to_kernel);
-            let mut take = |frame: crate::interfaces::Received<'_>| {
-                if !intake.takes(frame.bytes) {
-                    *left += 1;
-                    return;
+            let (whole, split) = (&mut port.buffers_whole, &mut port.buffers_split);
+            let mut take = |arrived: Arrived<'_>| match arrived {
+                Arrived::Frame(frame) if intake.takes(frame.bytes, frame.at) => {
+                    fabric.receive(number as u16, since(origin, frame.at), frame.bytes);
                 }
-                fabric.receive(number as u16, since(origin, frame.at), frame.bytes);
+                Arrived::Frame(_) => *left += 1,
+                Arrived::Merged(merged) if intake.takes(&merged.bytes[merged.start..], merged.at) => {
+                    let is_whole = fabric.receive_merged(number as u16, since(origin, merged.at), merged);
+                    *if is_whole { &mut *whole } else { &mut *split } += 1;
+                }
+                Arrived::Merged(merged) => *left += merged.segments.count() as u64,
             };
-            if let Err(error) = port.interface.receive(self.options.arrivals_per_turn, &mut take) {
+            if let Err(error) = port.interface.receive_whole(self.options.arrivals_per_turn, &mut take) {
                 port.fail(&error);
             }
         }
@@ -304,21 +322,23 @@ impl<C: Clock> Driver<C> {
         let (ports, clock, origin) = (&mut self.ports, &self.clock, self.origin);
         let mut done_ns = None;
         let mut refused = Vec::new();
-        self.fabric.departures(|departure, bytes| {
-            let port = &mut ports[usize::from(departure.point)];
+        self.fabric.departures(|departures, leaving| {
+            let port = &mut ports[usize::from(departures[0].point)];
             let done_ns = *done_ns.get_or_insert_with(|| clock.now().0);
-            port.departures.record(origin.0 + departure.at.as_ps() / 1_000, done_ns);
+            for departure in departures {
+                port.departures.record(origin.0 + departure.at.as_ps() / 1_000, done_ns);
+            }
             if port.failed.is_some() {
-                port.frames_undeliverable += 1;
+                port.frames_undeliverable += departures.len() as u64;
                 return;
             }
-            match port.interface.send(bytes) {
-                Ok(()) => port.has_unflushed = true,
-                // The interface counts refused frames.
-                Err(Refusal::RingFull | Refusal::TooLong | Refusal::TooShort) => {
-                    refused.push((departure.at, departure.point));
-                }
-            }
+            // The interface counts refused frames.
+            let refuses = match leaving {
+                Leaving::Frame(bytes) => usize::from(port.interface.send(bytes).is_err()),
+                Leaving::Together(frames) => port.interface.send_together(&frames),
+            };
+            port.has_unflushed |= refuses < departures.len();
+            refused.extend(departures.iter().take(refuses).map(|departure| (departure.at, departure.point)));
         });
         refused.into_iter().for_each(|(at, point)| self.fabric.note_refusal(at, point));
         for port in ports.iter_mut().filter(|port| port.has_unflushed) {
@@ -329,12 +349,16 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    fn wait(&mut self, until_ns: u64) {
+    /// Sleeps until something is due. `wall_ns` is the time of the turn before.
+    fn wait(&mut self, wall_ns: u64, until_ns: u64) {
         if self.options.waiting == Waiting::Busy {
             return;
         }
-        let now = self.clock.now().0;
         let next = self.fabric.next_event().map_or(u64::MAX, |at| self.wall_ns(at));
+        if next <= wall_ns.saturating_add(self.options.spin_ns) {
+            return;
+        }
+        let now = self.clock.now().0;
         if next <= now.saturating_add(self.options.spin_ns) {
             return;
         }
@@ -377,8 +401,8 @@ impl<C: Clock> Driver<C> {
         let elapsed_s = (self.clock.now().0 - self.origin.0) as f64 / 1e9;
         let counts = self.fabric.counts();
         let view = self.fabric.view();
-        let nodes: Vec<String> = self.fabric.points().iter().map(|point| point.name.clone()).collect();
-        let ports = self.ports.iter_mut().zip(nodes).map(|(port, node)| port_status(port, node)).collect::<Vec<_>>();
+        let (fabric, ports) = (&self.fabric, self.ports.iter_mut().enumerate());
+        let ports: Vec<PortStatus> = ports.map(|(point, port)| port_status(port, fabric, point)).collect();
         let mut drops = view.drops;
         let sum = |what: fn(&PortStatus) -> u64| ports.iter().map(what).sum::<u64>();
         for (reason, count) in [
@@ -430,8 +454,7 @@ impl<C: Clock> Driver<C> {
         self.note_carriers(seen);
     }
 
-    fn follow_carriers(&mut self) {
-        let now_ns = self.clock.now().0;
+    fn follow_carriers(&mut self, now_ns: u64) {
         let Some(carriers) = &mut self.carriers else { return };
         match carriers.changes(now_ns, self.ports.iter().map(|port| port.interface.name())) {
             Ok(changes) => self.note_carriers(changes),
@@ -449,8 +472,7 @@ impl<C: Clock> Driver<C> {
     }
 
     /// Takes the link of a failed interface down until the interface is back.
-    fn look_after_ports(&mut self) {
-        let now_ns = self.clock.now().0;
+    fn look_after_ports(&mut self, now_ns: u64) {
         let points = self.ports.len();
         if now_ns.saturating_sub(self.looked_at_ns).saturating_mul(points as u64) >= LOOK_EVERY_NS {
             self.looked_at_ns = now_ns;
@@ -541,9 +563,11 @@ fn since(origin: MonotonicTime, at: MonotonicTime) -> Time {
     Time(at.0.saturating_sub(origin.0).saturating_mul(1_000))
 }
 
-fn port_status(port: &mut Port, node: String) -> PortStatus {
+fn port_status(port: &mut Port, fabric: &LiveFabric, point: usize) -> PortStatus {
+    let kept = fabric.splits_because(point).map_or_else(|| port.interface.sends_whole(), |why| Err(why.to_owned()));
     PortStatus {
-        node,
+        node: fabric.points()[point].name.clone(),
+        large_buffers: kept.unwrap_or_else(|why| format!("split: {why}")),
         interface: port.interface.name().to_owned(),
         mode: port.interface.mode().to_owned(),
         counters: port.counters(),

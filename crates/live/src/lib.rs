@@ -24,7 +24,7 @@ pub use carrier::CarrierSource;
 pub use clock::{Clock, Lateness, MonotonicClock};
 pub use driver::{Command, Control, Driver, Options, Request, Waiting};
 pub use fabric::{LiveFabric, LiveSettings};
-pub use intake::Intake;
+pub use intake::{Intake, Kinds};
 pub use recording::{Recorder, Replay, replay, replay_with};
 pub use self_test::SelfTest;
 pub use status::{Notice, PortChange, PortStatus, Status};

@@ -116,6 +116,9 @@ pub struct PortStatus {
     pub interface: String,
     /// The actual mode of exchanging frames with the kernel.
     pub mode: String,
+    /// The path of TCP buffers that a host left to its network card: "whole", or "split" and the reason. See
+    /// docs/explanation/live.md.
+    pub large_buffers: String,
     #[serde(flatten)]
     pub counters: Counters,
     pub departures: LatenessStatus,

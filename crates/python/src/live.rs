@@ -11,10 +11,10 @@ use hitless_core::wire::frame::MacAddress;
 use hitless_live::fabric::LiveFabric;
 use hitless_live::fabric::LiveSettings;
 use hitless_live::interfaces::watch::LinkWatch;
-use hitless_live::interfaces::{Interface, Options as InterfaceOptions, open};
+use hitless_live::interfaces::{Interface, MonotonicTime, Options as InterfaceOptions, open};
 use hitless_live::recording::{Header, RecorderOptions, RecordingState, mac_address};
 use hitless_live::self_test::measure;
-use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Recorder, Request, Status, Waiting};
+use hitless_live::{Command, Control, Driver, Intake, MonotonicClock, Options, Recorder, Request, Status, Waiting};
 use hitless_scenario::{Purpose, Scenario};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -166,9 +166,13 @@ impl Live {
         self.ask(py, |reply| Request::Command(command, reply))?.map_err(PyValueError::new_err)
     }
 
-    /// Sets the frames that the port of a node takes: "all", "link" (frames in the format of links), "nothing".
-    fn take(&self, py: Python<'_>, node: String, frames: &str) -> PyResult<()> {
-        let intake = frames.parse().map_err(PyValueError::new_err::<String>)?;
+    /// Sets the frames that the port of a node takes: "all", "link" (frames in the format of links), "nothing". With
+    /// two times of the monotonic clock, it takes only frames received between them.
+    #[pyo3(signature = (node, frames, between_ns=None))]
+    fn take(&self, py: Python<'_>, node: String, frames: &str, between_ns: Option<(u64, u64)>) -> PyResult<()> {
+        let kinds = frames.parse().map_err(PyValueError::new_err::<String>)?;
+        let (from_ns, until_ns) = between_ns.unwrap_or((0, u64::MAX));
+        let intake = Intake { kinds, from: MonotonicTime(from_ns), until: MonotonicTime(until_ns) };
         if let Stage::Ready(driver) = &mut *self.stage() {
             return driver.set_intake(&node, intake).map_err(PyValueError::new_err);
         }
@@ -228,14 +232,16 @@ impl Live {
     }
 
     fn ask<T: Send>(&self, py: Python<'_>, request: impl FnOnce(std::sync::mpsc::Sender<T>) -> Request) -> PyResult<T> {
-        const PATIENCE: Duration = Duration::from_secs(5);
+        const PATIENCE: Duration = Duration::from_millis(100);
+        /// In short waits, because a process that was frozen meanwhile must wait again.
+        const WAITS: u32 = 50;
         if !matches!(*self.stage(), Stage::Running) {
             return Err(PyRuntimeError::new_err("the run is not under way"));
         }
         let (reply, answer) = channel();
         self.control.request(request(reply));
-        let answer = py.detach(move || answer.recv_timeout(PATIENCE));
-        answer.map_err(|_| PyRuntimeError::new_err("the run does not answer"))
+        let answer = py.detach(move || (0..WAITS).find_map(|_| answer.recv_timeout(PATIENCE).ok()));
+        answer.ok_or_else(|| PyRuntimeError::new_err("the run does not answer"))
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {

@@ -61,6 +61,12 @@ impl NetworkInterface {
         Ok((done.switched, done.still_on))
     }
 
+    /// Switches off the offloads that change received frames; returns as `switch_off_offloads`.
+    fn switch_off_receive_offloads(&self) -> PyResult<(Vec<String>, Vec<String>)> {
+        let done = self.0.switch_off_receive_offloads().map_err(told)?;
+        Ok((done.switched, done.still_on))
+    }
+
     /// Switches these offloads on again.
     fn switch_on_offloads(&self, names: Vec<String>) -> PyResult<()> {
         self.0.switch_on_offloads(&names).map_err(told)

@@ -190,7 +190,7 @@ class _End(LiveService):
     def _say(self, live: LiveRun) -> None:
         plan = self._plan
         for port in live.status().values["ports"]:
-            print_note(f"{port['interface']}: {port['mode']}")
+            print_note(f"{port['interface']}: {port['mode']}; {ports.of_buffers(port)}")
         print_note(
             f"{plan.inside} - {plan.outside}: {plan.mode}, repairs within {plan.answer_us / 1e3:g} ms, "
             f"buffers of {2 * plan.buffer_bytes / 1e3:.0f} KB; Ctrl-C ends it"

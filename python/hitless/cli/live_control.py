@@ -115,11 +115,12 @@ def _links(status: Values) -> Table:
 
 
 def _interfaces(status: Values) -> Table:
-    table = _table("node", "interface", "state", "last frame", "in", "out", left=4)
+    table = _table("node", "interface", "state", "last frame", "large TCP buffers", "in", "out", left=5)
     for port in status["interfaces"]:
         state = "gone" if not port["is_usable"] else "up" if port["has_carrier"] else "no carrier"
+        buffers = port["large_buffers"].partition(":")[0].partition(";")[0]
         counts = (_number(port["frames_received"]), _number(port["frames_sent"]))
-        table.add_row(port["node"], port["interface"], state, _local(port["last_frame_at"]), *counts)
+        table.add_row(port["node"], port["interface"], state, _local(port["last_frame_at"]), buffers, *counts)
     return table
 
 

@@ -245,10 +245,20 @@ class LiveRun:
         except (ValueError, RuntimeError) as refused:
             raise HitlessError(str(refused)) from refused
 
-    def take(self, node: str, frames: Literal["all", "link", "nothing"]) -> None:
-        """Set the frames that the port of a node takes: all, only frames between switches, or nothing."""
+    def take(
+        self,
+        node: str,
+        frames: Literal["all", "link", "nothing"],
+        *,
+        between_s: tuple[float, float] | None = None,
+    ) -> None:
+        """Set the frames that the port of a node takes: all, only frames between switches, or nothing.
+
+        With ``between_s``, it takes only those that the kernel receives between these times of the monotonic clock.
+        """
+        between_ns = None if between_s is None else (round(between_s[0] * 1e9), round(between_s[1] * 1e9))
         try:
-            self._native.take(node, frames)
+            self._native.take(node, frames, between_ns)
         except (ValueError, RuntimeError) as refused:
             raise HitlessError(str(refused)) from refused
 

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from hitless.errors import HitlessError
 from hitless.live import LiveRun, NetworkInterface, PortNotice
@@ -21,7 +22,7 @@ def opened(name: str) -> NetworkInterface:
 
 @contextmanager
 def without_offloads(names: list[str], warn: Callable[[str], None]) -> Iterator[None]:
-    """Switch off merging and splitting of frames in interfaces while the block runs. Raises `HitlessError`."""
+    """Switch off merging of received frames in interfaces while the block runs. Raises `HitlessError`."""
     with ExitStack() as given_back:
         for name in names:
             given_back.callback(switch_on, name, switch_off(name, warn))
@@ -29,9 +30,9 @@ def without_offloads(names: list[str], warn: Callable[[str], None]) -> Iterator[
 
 
 def switch_off(name: str, warn: Callable[[str], None]) -> list[str]:
-    """Switch off merging and splitting of frames; returns the offloads that were on. Raises `HitlessError`."""
+    """Switch off merging of received frames; returns the offloads that were on. Raises `HitlessError`."""
     try:
-        switched, still_on = opened(name).switch_off_offloads()
+        switched, still_on = opened(name).switch_off_receive_offloads()
     except OSError as refused:
         raise HitlessError(str(refused)) from refused
     if still_on:
@@ -84,8 +85,13 @@ def _merged(notice: PortNotice) -> str:
 
 
 def switch_off_again(name: str) -> None:
-    """Switch off merging and splitting of frames in a returned interface. Raises `HitlessError` or `OSError`."""
-    opened(name).switch_off_offloads()
+    """Switch off merging of received frames in a returned interface. Raises `HitlessError` or `OSError`."""
+    opened(name).switch_off_receive_offloads()
+
+
+def of_buffers(port: Mapping[str, Any]) -> str:
+    """Return the path of TCP buffers at a port, from its status."""
+    return f"large TCP buffers {port['large_buffers']}"
 
 
 def slow_links(interfaces: Mapping[str, str], rates_bps: Mapping[str, int]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from hitless.errors import HitlessError
 from hitless.live import LiveRun, Status, ports
 from hitless.switch import check
 from hitless.switch.greeting import Greeting
-from hitless.switch.kernel_path import KernelPath
+from hitless.switch.kernel_path import KernelPath, Lease
 from hitless.switch.link import LinkPlan
 from hitless.switch.peer import PATIENCE_S, Agreement, Peer
 
@@ -54,19 +54,24 @@ class FailOpen:
     def renew(self) -> None:
         """Install the path again, after the return of an interface. Raises `HitlessError`."""
         with self._lock:
-            if self._path is not None:
-                self._path.renew()
+            if self._path is not None and (lease := self._path.renew()) is not None:
+                self._forward(lease)
 
     def _look(self) -> None:
-        """Wait for an answer of the forwarding loop. Raises `HitlessError` if it hangs."""
+        """Wait for an answer of the forwarding loop, and renew its lease. Raises `HitlessError` if it hangs."""
         self._live.take("there", "all" if self._path is None else "link")
+        with self._lock:
+            if self._path is not None and self._path.is_closed:
+                self._forward(self._path.renewed())
+
+    def _forward(self, lease: Lease) -> None:
+        self._live.take("inside", "all", between_s=(lease.from_s, lease.until_s))
 
     def _switch(self, peer: Greeting | None) -> None:
         """Follow a change of the agreement. A frame can be lost in between, but none crosses twice."""
         with self._lock:
             if self._path is not None and peer is not None:
-                self._path.close()
-                self._live.take("inside", "all")
+                self._forward(self._path.close())
             elif self._path is not None:
                 self._live.take("inside", "nothing")
                 self._path.open()

@@ -2,15 +2,18 @@
 
 Two tables of nftables: one stays when the process ends, and forwards every frame between inside and outside. The other,
 the gate, belongs to a socket of the process, and exempts frames from inside while the process forwards them itself.
-When the process ends for any reason, the kernel closes the socket and removes the gate.
+When the process ends for any reason, the kernel closes the socket and removes the gate. A process that hangs keeps its
+socket, so the gate is also a lease: without renewal it ends after `LEASE_S`.
 
 Frames for the box itself still reach it, and frames of the link's own types are never forwarded.
 """
 
 import errno
 import struct
+import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 
 from hitless.errors import HitlessError
 from hitless.live import ports
@@ -22,8 +25,22 @@ _GATE_MARK = 0x6869746C
 """Mark of a frame between the two chains; removed before any other program sees it."""
 _GATE_PRIORITY, _PATH_PRIORITY = -310, -300
 """The path is at the usual priority of raw tables. Chosen."""
+LEASE_S = 0.3
+"""Duration of a lease of frames from inside. Chosen: the other end's patience with a silence."""
+_TICKS_S = 0.02
+"""Maximum error of the end of a lease: two ticks of a kernel with 100 per second, the lowest rate."""
+_LEASE = "alive"
 _TO_BOX, _TO_OTHERS = b"\x00", b"\x03"
 """PACKET_HOST and PACKET_OTHERHOST."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A period of the monotonic clock: the process forwards frames from inside that arrive in it."""
+
+    from_s: float
+    until_s: float
+    """Earliest end; the process leaves later frames to the kernel."""
 
 
 class KernelPath:
@@ -32,6 +49,7 @@ class KernelPath:
     def __init__(self, inside: str, outside: str) -> None:
         self._inside, self._outside = inside, outside
         self._gate: nftables.Socket | None = None
+        self._lease = Lease(0.0, 0.0)
         self.install()
 
     @property
@@ -57,15 +75,21 @@ class KernelPath:
         """Does the process forward the frames from inside?"""
         return self._gate is not None
 
-    def close(self) -> None:
-        """Leave frames from inside to the process, until it ends or calls `open`. Raises `HitlessError`."""
+    @property
+    def _gate_name(self) -> str:
+        return f"{self._path_name}-gate"
+
+    def close(self) -> Lease:
+        """Leave frames from inside to the process, until the lease ends or it calls `open`. Raises `HitlessError`."""
         if self._gate is not None:
-            return
-        name = f"{self._path_name}-gate"
+            return self.renewed()
+        name, begin_s = self._gate_name, time.monotonic()
         gate = [
             nftables.new_table(name, is_owned=True),
+            nftables.new_lease(name, _LEASE),
+            nftables.lend(name, _LEASE, LEASE_S),
             nftables.new_chain(name, "in", self._inside, _GATE_PRIORITY),
-            nftables.new_rule(name, "in", nftables.set_mark(_GATE_MARK)),
+            nftables.new_rule(name, "in", [*nftables.while_lent(_LEASE), *nftables.set_mark(_GATE_MARK)]),
         ]
         try:
             kernel = nftables.Socket()
@@ -75,6 +99,29 @@ class KernelPath:
             others = "another hitless link uses it" if refused.errno == errno.EPERM else refused.strerror
             raise HitlessError(f"the kernel's path between {self._inside} and {self._outside}: {others}") from refused
         self._gate = kernel
+        self._lease = Lease(time.monotonic(), begin_s + LEASE_S - _TICKS_S)
+        return self._lease
+
+    def renewed(self) -> Lease:
+        """Extend the lease of a closed path, or begin a new one if it has ended. Raises `HitlessError`."""
+        assert self._gate is not None, "the path is closed"
+        begin_s, name = time.monotonic(), self._gate_name
+        lend = nftables.lend(name, _LEASE, LEASE_S)
+        from_s = self._lease.from_s
+        try:
+            try:
+                self._gate.commit([nftables.take_back(name, _LEASE), lend])
+            except OSError as refused:
+                if refused.errno != errno.ENOENT:
+                    raise
+                self._gate.commit([lend])
+                from_s = time.monotonic()
+        except OSError as refused:
+            raise HitlessError(f"the kernel's path at {self._outside} is not held: {refused.strerror}") from refused
+        if begin_s > self._lease.until_s:
+            from_s = time.monotonic()
+        self._lease = Lease(from_s, begin_s + LEASE_S - _TICKS_S)
+        return self._lease
 
     def open(self) -> None:
         """Let the kernel forward the frames from inside."""
@@ -82,13 +129,12 @@ class KernelPath:
             self._gate.close()
             self._gate = None
 
-    def renew(self) -> None:
-        """Install everything again, after the return of an interface. Raises `HitlessError`."""
+    def renew(self) -> Lease | None:
+        """Install everything again, after the return of an interface; returns the lease. Raises `HitlessError`."""
         was_closed = self.is_closed
         self.open()
         self.install()
-        if was_closed:
-            self.close()
+        return self.close() if was_closed else None
 
 
 def path_name(outside: str) -> str:

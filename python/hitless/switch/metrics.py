@@ -28,6 +28,9 @@ PORT_COUNTERS = {
     "frames_discarded": "Frames that were in the transmit ring when the interface was down.",
     "frames_merged": "Frames dropped because an offload had merged them.",
     "buffers_split": "Buffers of TCP that an offload had merged, split into frames.",
+    "buffers_whole": "Buffers of TCP that an offload had merged, received and kept whole.",
+    "buffers_sent": "Buffers of TCP of at least two frames, sent whole.",
+    "frames_sent_together": "Frames sent in such buffers; frames_sent counts them too.",
     "frames_left_to_kernel": "Received frames that the kernel's path forwards.",
 }
 

@@ -13,12 +13,18 @@ _NETLINK_NETFILTER = 12
 _SUBSYSTEM = 10
 _FAMILY_NETDEV = 5
 _BATCH_BEGIN, _BATCH_END = 0x10, 0x11
-_NEW_TABLE, _DELETE_TABLE, _NEW_CHAIN, _NEW_RULE = (_SUBSYSTEM << 8 | number for number in (0, 2, 3, 6))
+_NEW_TABLE, _DELETE_TABLE, _NEW_CHAIN, _NEW_RULE, _NEW_SET, _NEW_ELEMENT, _DELETE_ELEMENT = (
+    _SUBSYSTEM << 8 | number for number in (0, 2, 3, 6, 9, 12, 14)
+)
 _REQUEST, _ACK, _CREATE, _APPEND = 0x1, 0x4, 0x400, 0x800
 _ERROR = 2
 _NESTED = 0x8000
 _OWNED = 2
 """NFT_TABLE_F_OWNER."""
+_TIMEOUT = 0x10
+"""NFT_SET_TIMEOUT."""
+_KEY = b"\0\0\0\1"
+"""The element of a set with one element."""
 _REGISTER = 1
 _VERDICT_REGISTER = 0
 _ACCEPT = 1
@@ -78,6 +84,34 @@ def new_rule(table: str, chain: str, expressions: Sequence[bytes]) -> bytes:
     """Append a rule to a chain."""
     rule = _text(1, table) + _text(2, chain) + _nested(4, b"".join(expressions))
     return _message(_NEW_RULE, _REQUEST | _ACK | _CREATE | _APPEND, rule)
+
+
+def new_lease(table: str, name: str) -> bytes:
+    """Make a set that is empty, or has one element for a limited time."""
+    numbers = ((3, _TIMEOUT), (4, 0), (5, len(_KEY)), (10, 1))
+    attributes = b"".join(_attribute(kind, struct.pack(">I", number)) for kind, number in numbers)
+    return _message(_NEW_SET, _REQUEST | _ACK | _CREATE, _text(1, table) + _text(2, name) + attributes)
+
+
+def lend(table: str, name: str, seconds: float) -> bytes:
+    """Put the element into a lease's set; the kernel removes it after this time, to the tick of its timer."""
+    return _element(_NEW_ELEMENT, _CREATE, table, name, _attribute(4, struct.pack(">Q", round(seconds * 1e3))))
+
+
+def take_back(table: str, name: str) -> bytes:
+    """Remove the element of a lease. The error ENOENT means that the time is over."""
+    return _element(_DELETE_ELEMENT, 0, table, name, b"")
+
+
+def while_lent(name: str) -> list[bytes]:
+    """Continue with the rule while a lease of the same table lasts."""
+    lookup = _text(1, name) + _attribute(2, struct.pack(">I", _REGISTER))
+    return [_immediate(_KEY), _expression("lookup", lookup)]
+
+
+def _element(kind: int, flags: int, table: str, name: str, more: bytes) -> bytes:
+    element = _nested(1, _nested(1, _attribute(1, _KEY)) + more)
+    return _message(kind, _REQUEST | _ACK | flags, _text(1, table) + _text(2, name) + _nested(3, element))
 
 
 def matches(key: int, value: bytes) -> list[bytes]:

@@ -22,8 +22,9 @@ PERIOD_S = 0.02
 PATIENCE_S = 0.3
 """Silence of the other end after which the kernel forwards. Chosen: 15 greetings in a row, so that losses on the link
 (once in 300 days at 0.2) and a busy machine seldom look like it, and far below a second."""
-TURNS_PER_LOOK = 25
-"""Greetings between two looks at this end's forwarding: an end that hangs becomes silent."""
+TURNS_PER_LOOK = 4
+"""Greetings between two looks at this end's forwarding: an end that hangs becomes silent. Chosen: three looks in the
+lease of the kernel's path, so that a busy machine seldom ends it."""
 
 _NICE = -15
 """As the forwarding thread: a late greeting ends the protection."""

@@ -142,7 +142,7 @@ class Service(LiveService):
 
     def _say(self, live: LiveRun) -> None:
         for port in live.status().values["ports"]:
-            log.info("%s is behind %s: %s", port["node"], port["interface"], port["mode"])
+            log.info("%s is behind %s: %s; %s", port["node"], port["interface"], port["mode"], ports.of_buffers(port))
 
     def _read_again(self, live: LiveRun) -> None:
         try:

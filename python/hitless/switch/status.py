@@ -66,6 +66,7 @@ class StatusReport:
             "node": port["node"],
             "interface": port["interface"],
             "mode": port["mode"],
+            "large_buffers": port["large_buffers"],
             "is_usable": "failed" not in port,
             "has_carrier": port["has_carrier"],
             "frames_received": port["frames_received"],

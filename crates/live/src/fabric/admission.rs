@@ -1,5 +1,6 @@
 //! Admission of received frames to the fabric.
 
+use hitless_core::wire::frame::frame_bytes;
 use hitless_core::wire::{Duration, Packet, Time};
 use hitless_simulation::run::Landing;
 
@@ -57,7 +58,9 @@ impl External {
         number: u64,
         shows_its_source: bool,
     ) -> Result<Packet, Refused> {
-        let read = read(self.frames.bytes(frame), self.hash_seed).ok_or(Refused::Malformed)?;
+        let (bytes, length) = self.frames.headers(frame);
+        let mut read = read(bytes, self.hash_seed).ok_or(Refused::Malformed)?;
+        read.packet.frame_bytes = frame_bytes(length);
         if shows_its_source {
             self.bridge.learn(at, read.source, point);
         }

@@ -2,6 +2,9 @@
 
 use hitless_core::wire::{Ecn, PriorityMark, ServiceKey};
 
+use super::buffers::{Buffers, Part};
+use crate::interfaces::Merged;
+
 /// Properties of a frame that are recorded at its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameInfo {
@@ -30,6 +33,8 @@ struct Place {
     end: u16,
     references: u32,
     info: FrameInfo,
+    /// The frame's place in a merged buffer; its own bytes are unused then.
+    part: Option<Part>,
 }
 
 /// Frames in the fabric. A frame is identified by a number from 1, as in [`hitless_core::wire::Packet::frame`]; 0
@@ -40,6 +45,7 @@ pub struct FramePool {
     place_bytes: usize,
     places: Vec<Place>,
     free: Vec<u32>,
+    pub buffers: Buffers,
 }
 
 impl FramePool {
@@ -51,6 +57,7 @@ impl FramePool {
             place_bytes,
             places: vec![Place::default(); count as usize],
             free: (1..=count).rev().collect(),
+            buffers: Buffers::default(),
         }
     }
 
@@ -65,8 +72,24 @@ impl FramePool {
         let number = self.free.pop().ok_or(NoRoom::Empty)?;
         let start = (number as usize - 1) * self.place_bytes;
         self.bytes[start..start + frame.len()].copy_from_slice(frame);
-        *self.place(number) = Place { start: 0, end: frame.len() as u16, references: 1, info: FrameInfo::default() };
+        *self.place(number) = Place { end: frame.len() as u16, references: 1, ..Place::default() };
         Ok(number)
+    }
+
+    /// Stores the frames of a merged buffer with one reference each, and passes them to `each`. Without room, leaves
+    /// the buffer and returns false.
+    pub fn insert_merged(&mut self, merged: &mut Merged<'_>, mut each: impl FnMut(u32)) -> bool {
+        let segments = merged.segments;
+        if self.free.len() < segments.count() || segments.frame_bytes(0) > self.place_bytes {
+            return false;
+        }
+        let Some(parts) = self.buffers.insert(merged) else { return false };
+        for part in parts {
+            let number = self.free.pop().expect("their number was checked");
+            *self.place(number) = Place { references: 1, part: Some(part), ..Place::default() };
+            each(number);
+        }
+        true
     }
 
     /// Adds a reference for another packet with this body.
@@ -85,7 +108,11 @@ impl FramePool {
         assert!(place.references > 0, "frame {frame} was released by more packets than had it");
         place.references -= 1;
         if place.references == 0 {
+            let part = place.part;
             self.free.push(frame);
+            if let Some(part) = part {
+                self.buffers.release(part);
+            }
         }
     }
 
@@ -100,10 +127,33 @@ impl FramePool {
         place.start += start as u16;
     }
 
+    /// The bytes of a frame that is in no buffer.
     pub fn bytes(&self, frame: u32) -> &[u8] {
         let place = &self.places[frame as usize - 1];
+        debug_assert!(place.part.is_none(), "frame {frame} has no bytes of its own");
         let at = (frame as usize - 1) * self.place_bytes;
         &self.bytes[at + usize::from(place.start)..at + usize::from(place.end)]
+    }
+
+    /// Returns the bytes of a frame. A frame in a buffer is written to `scratch`.
+    pub fn body<'a>(&'a self, frame: u32, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        let Some(part) = self.part(frame) else { return self.bytes(frame) };
+        self.buffers.write(part, scratch);
+        scratch
+    }
+
+    /// Returns the length of a frame, after bytes that begin with its headers or with the headers of its buffer.
+    pub fn headers(&self, frame: u32) -> (&[u8], usize) {
+        let Some(part) = self.part(frame) else {
+            let bytes = self.bytes(frame);
+            return (bytes, bytes.len());
+        };
+        (self.buffers.whole(part).0, self.buffers.frame_bytes(part))
+    }
+
+    /// Place of a frame in a buffer, if it is in one.
+    pub fn part(&self, frame: u32) -> Option<Part> {
+        self.places[frame as usize - 1].part
     }
 
     pub fn info(&self, frame: u32) -> FrameInfo {

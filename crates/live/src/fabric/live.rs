@@ -14,11 +14,11 @@ use hitless_simulation::Outcome;
 use hitless_simulation::run::{Run, build, network_card, stop};
 
 use super::counts::{FrameCounts, Refused};
-use super::external::{Departure, External, Witness};
-use super::frames::{FrameInfo, NoRoom};
+use super::external::{External, Witness};
+use super::frames::NoRoom;
 use super::points::{Border, Point, RealEnd};
 use super::settings::LiveSettings;
-use super::wire::{write_to_host, write_to_switch};
+use crate::interfaces::Merged;
 
 /// A frame that has arrived and was not handled yet.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub struct LiveFabric {
     /// Number of frames admitted so far.
     arrivals: u64,
     /// Buffers for modified frames.
-    scratch: [Vec<u8>; 2],
+    pub(super) scratch: [Vec<u8>; 3],
 }
 
 impl LiveFabric {
@@ -86,6 +86,38 @@ impl LiveFabric {
             Err(NoRoom::Empty) => external.refuse(Refused::PoolEmpty),
             Err(NoRoom::TooLong) => external.refuse(Refused::TooLong),
         }
+    }
+
+    /// Returns why buffers that arrive at a point are split at once; `None` if they stay whole.
+    pub fn splits_because(&self, point: usize) -> Option<&'static str> {
+        let (edge, point) = (self.run.edge(), &self.points()[point]);
+        let leaves_by_links = self.points().iter().all(|other| other.is_switch() || other.name == point.name);
+        match () {
+            () if edge.witness.is_some() => Some("a recording has single frames"),
+            () if point.is_switch() => Some("a link between switches has single frames"),
+            () if leaves_by_links => Some("they leave through links between switches, which have single frames"),
+            () => None,
+        }
+    }
+
+    /// Receives the frames of a merged buffer, each as [`Self::receive`] does. Returns whether the buffer stays whole.
+    pub fn receive_merged(&mut self, point: u16, at: Time, mut merged: Merged<'_>) -> bool {
+        let count = merged.segments.count();
+        if self.splits_because(usize::from(point)).is_none() {
+            let (external, waiting) = (self.run.edge_mut(), &mut self.waiting);
+            let enter = |frame| waiting.push(Arrival { at, point, frame });
+            if external.frames.insert_merged(&mut merged, enter) {
+                external.counts.offered += count as u64;
+                return true;
+            }
+        }
+        let mut frame = std::mem::take(&mut self.scratch[0]);
+        for number in 0..count {
+            merged.segments.write(&merged.bytes[merged.start..], number, &mut frame);
+            self.receive(point, at, &frame);
+        }
+        self.scratch[0] = frame;
+        false
     }
 
     /// Receives a frame at the time `at` and handles it at once, with everything before it, to play a recording.
@@ -178,40 +210,6 @@ impl LiveFabric {
         }
         let link = external.points[usize::from(point)].inwards();
         self.run.enter(link, packet, landing);
-    }
-
-    /// Passes on departures since the last call, in order: point, time, and bytes.
-    pub fn departures(&mut self, mut send: impl FnMut(&Departure, &[u8])) {
-        let external = self.run.edge_mut();
-        let mut outbox = std::mem::take(&mut external.outbox);
-        let [marking, out] = &mut self.scratch;
-        for departure in outbox.drain(..) {
-            let packet = &departure.packet;
-            let (body, before) = match packet.frame {
-                0 => (None, FrameInfo { ecn: packet.ecn, ..FrameInfo::default() }),
-                frame => (Some(external.frames.bytes(frame)), external.frames.info(frame)),
-            };
-            let is_foreign = body.is_some() && external.points[usize::from(before.point)].is_switch();
-            let Point { end, spoken, .. } = &external.points[usize::from(departure.point)];
-            let written = match (end, body) {
-                (RealEnd::Switch(format), body) => {
-                    write_to_switch(packet, &before, body, (format, spoken, &external.known), [marking, out])
-                }
-                (RealEnd::Host(_), Some(body)) => write_to_host(packet, before.ecn, body, marking).map(Some),
-                (RealEnd::Host(_), None) => Err("a packet of a mechanism left for a host".to_owned()),
-            };
-            match written {
-                Ok(Some(bytes)) => send(&departure, bytes),
-                Ok(None) => external.counts.refuse_late(Refused::NotOfTheLink),
-                // A foreign switch's header must not end this run.
-                Err(_) if is_foreign => external.counts.refuse_late(Refused::NotOfTheLink),
-                Err(reason) => external.violation = Some(external.violation.take().unwrap_or(reason)),
-            }
-            if packet.frame != 0 {
-                external.frames.release(packet.frame);
-            }
-        }
-        external.outbox = outbox;
     }
 
     /// Ends the run now, and checks conservation.

@@ -7,9 +7,11 @@
 
 mod admission;
 mod bridge;
+mod buffers;
 mod command;
 mod counts;
 mod decision;
+mod departures;
 mod edge;
 mod external;
 mod frames;
@@ -23,6 +25,7 @@ pub use bridge::{Bridge, BridgeCounters};
 pub use command::{LiveCommand, Order};
 pub use counts::{FrameCounts, Refused};
 pub use decision::{Action, Decision};
+pub use departures::Leaving;
 pub use external::{Departure, EVERYONE, Witness};
 pub use live::LiveFabric;
 pub use points::Point;

@@ -82,6 +82,15 @@ pub(super) fn control_packet(shims: ShimStack, spoken: &LinkHeaderSet) -> Packet
     with_shims(packet, shims, spoken)
 }
 
+/// Returns the headers of mechanisms on a packet. A packet for a host has lost them all.
+pub(super) fn headers_of_mechanisms(packet: &Packet) -> ShimStack {
+    let mut shims = packet.shims;
+    shims.remove::<CheckNumber>();
+    shims.remove::<DetourCount>();
+    shims.remove::<PriorityMark>();
+    shims
+}
+
 /// Returns the bytes for a host: the received bytes, with the mark of congestion if a switch has set it since.
 ///
 /// # Errors
@@ -92,10 +101,7 @@ pub(super) fn write_to_host<'a>(
     body: &'a [u8],
     scratch: &'a mut Vec<u8>,
 ) -> Result<&'a [u8], String> {
-    let mut shims = packet.shims;
-    shims.remove::<CheckNumber>();
-    shims.remove::<DetourCount>();
-    shims.remove::<PriorityMark>();
+    let shims = headers_of_mechanisms(packet);
     if !shims.is_empty() {
         return Err(format!("a packet left for a host with what belongs into the fabric on it: {shims:?}"));
     }

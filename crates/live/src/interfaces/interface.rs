@@ -1,9 +1,12 @@
 //! The interface of a port of a live switch, independent of its implementation.
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use serde::Serialize;
+
+use super::segments::Segments;
 
 /// Nanoseconds of the kernel's monotonic clock (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +19,32 @@ pub struct Received<'a> {
     pub bytes: &'a [u8],
     /// Time at which the kernel received it.
     pub at: MonotonicTime,
+}
+
+/// A received buffer of several frames of TCP, which an offload had merged.
+#[derive(Debug)]
+pub struct Merged<'a> {
+    /// The buffer starts at `start`. The caller may take it, and leave another one for the next reception.
+    pub bytes: &'a mut Vec<u8>,
+    pub start: usize,
+    pub segments: Segments,
+    /// Time at which the kernel received it.
+    pub at: MonotonicTime,
+}
+
+/// A frame, or several that arrived in one buffer.
+#[derive(Debug)]
+pub enum Arrived<'a> {
+    Frame(Received<'a>),
+    Merged(Merged<'a>),
+}
+
+/// Neighbouring frames of a merged buffer that are sent together.
+#[derive(Clone, Debug)]
+pub struct Together<'a> {
+    pub buffer: &'a [u8],
+    pub segments: Segments,
+    pub numbers: Range<usize>,
 }
 
 /// The reason why a frame could not be sent.
@@ -48,6 +77,12 @@ pub struct Counters {
     pub frames_merged: u64,
     /// Received buffers of TCP that an offload had merged, and that were split into frames here.
     pub buffers_split: u64,
+    /// Received buffers of TCP that stayed whole: each frame is a packet in the fabric, and the bytes stay together.
+    pub buffers_whole: u64,
+    /// Buffers of at least two frames that were sent whole.
+    pub buffers_sent: u64,
+    /// Frames in these; each counts in `frames_sent` too.
+    pub frames_sent_together: u64,
     /// Received frames with a checksum that the sender's kernel had left to its network card and that was completed
     /// here.
     pub checksums_completed: u64,
@@ -69,6 +104,32 @@ pub trait Interface {
     /// # Errors
     /// If the interface, or the object that it is bound to, is gone.
     fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize>;
+
+    /// As [`Self::receive`], but passes on merged buffers whole.
+    ///
+    /// # Errors
+    /// As [`Self::receive`].
+    fn receive_whole(&mut self, limit: usize, take: &mut dyn FnMut(Arrived<'_>)) -> io::Result<usize> {
+        self.receive(limit, &mut |frame| take(Arrived::Frame(frame)))
+    }
+
+    /// Sends frames together if this port can, else one by one; returns the number of refused frames.
+    fn send_together(&mut self, frames: &Together<'_>) -> usize {
+        let mut frame = Vec::new();
+        let mut refuses = |number| {
+            frames.segments.write(frames.buffer, number, &mut frame);
+            self.send(&frame).is_err()
+        };
+        frames.numbers.clone().filter(|&number| refuses(number)).count()
+    }
+
+    /// Describes whether frames that stay together are sent in one buffer.
+    ///
+    /// # Errors
+    /// The reason why not.
+    fn sends_whole(&self) -> Result<String, String> {
+        Err("this kind of port takes single frames".to_owned())
+    }
 
     /// Puts a frame, without check sequence, into the transmit ring; it leaves with the next [`Interface::flush`] at
     /// the latest.

@@ -22,13 +22,15 @@ pub mod namespace;
 pub mod offloads;
 pub mod open;
 pub mod packet;
+mod segments;
 mod sys;
 pub mod traffic;
 pub mod watch;
 pub mod xdp;
 
 pub use error::OpenError;
-pub use interface::{Counters, Interface, MonotonicTime, Received, Refusal};
+pub use interface::{Arrived, Counters, Interface, Merged, MonotonicTime, Received, Refusal, Together};
 pub use open::{Options, Preference, open};
+pub use segments::Segments;
 pub use sys::machine::{monotonic_ns, pin};
 pub use sys::socket::wait_readable;

@@ -59,9 +59,25 @@ impl Link {
     /// # Errors
     /// `PermissionDenied` without CAP_NET_ADMIN.
     pub fn switch_off_offloads(&self) -> io::Result<SwitchedOff> {
-        let before = self.harmful_on()?;
+        self.switch_off(|_| true)
+    }
+
+    /// Switches off those that change received frames: enough for a port. The others let it send buffers whole.
+    ///
+    /// # Errors
+    /// `PermissionDenied` without CAP_NET_ADMIN.
+    pub fn switch_off_receive_offloads(&self) -> io::Result<SwitchedOff> {
+        self.switch_off(|name| !name.starts_with("tx-"))
+    }
+
+    fn switch_off(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<SwitchedOff> {
+        let chosen = || {
+            let on = self.harmful_on()?.into_iter().filter(|feature| is_wanted(&feature.name));
+            Ok::<Vec<Feature>, io::Error>(on.collect())
+        };
+        let before = chosen()?;
         self.switch(before.iter().filter(|feature| feature.changeable), false)?;
-        let still_on = self.offloads_on()?;
+        let still_on: Vec<String> = chosen()?.into_iter().map(|feature| feature.name).collect();
         let switched = before.into_iter().map(|feature| feature.name).filter(|name| !still_on.contains(name)).collect();
         Ok(SwitchedOff { switched, still_on })
     }
@@ -73,6 +89,13 @@ impl Link {
     pub fn switch_on_offloads(&self, names: &[String]) -> io::Result<()> {
         let features = self.features()?;
         self.switch(features.iter().filter(|feature| names.contains(&feature.name)), true)
+    }
+
+    /// Returns the offload of TCP's segmentation, if it is off: then the kernel splits buffers that are sent.
+    pub(crate) fn segmentation_off(&self) -> Option<&'static str> {
+        const NAME: &str = "tx-tcp-segmentation";
+        let features = self.features().ok()?;
+        features.iter().any(|feature| feature.name == NAME && !feature.active).then_some(NAME)
     }
 
     fn switch<'a>(&self, chosen: impl Iterator<Item = &'a Feature>, on: bool) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use hitless_core::wire::frame::MacAddress;
 use hitless_core::wire::{Duration, Time};
-use hitless_live::fabric::{LiveCommand, LiveFabric, LiveSettings};
+use hitless_live::fabric::{Leaving, LiveCommand, LiveFabric, LiveSettings};
 
 use super::lab::{graph, scenario_of};
 
@@ -33,7 +33,8 @@ fn send(fabric: &mut LiveFabric, from_us: u64, to_us: u64) -> Vec<u64> {
         frame[14..22].copy_from_slice(&at_us.to_be_bytes());
         fabric.receive(0, at(at_us), &frame);
         fabric.advance(at(at_us) + Duration::from_us(19));
-        fabric.departures(|_, bytes| {
+        fabric.departures(|_, leaving| {
+            let Leaving::Frame(bytes) = leaving else { panic!("it came alone") };
             let number = bytes[14..22].try_into().expect("eight bytes");
             arrived.push(u64::from_be_bytes(number));
         });

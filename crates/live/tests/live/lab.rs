@@ -85,6 +85,10 @@ impl Lab {
         self.far_ends[port].send(self.clock.now(), bytes);
     }
 
+    pub fn now(&self) -> MonotonicTime {
+        self.clock.now()
+    }
+
     pub fn turn(&mut self) {
         self.driver.turn();
     }

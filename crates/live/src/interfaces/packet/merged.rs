@@ -1,22 +1,26 @@
-//! Received buffers that are not single frames of the link: read whole, and split.
+//! Received buffers that are not single frames of the link.
 
 use super::checksum::{self, State};
-use super::segments::split;
 use crate::interfaces::frame::{TAG_BYTES, insert_tag, limit_bytes};
+use crate::interfaces::interface::{Merged, MonotonicTime};
+use crate::interfaces::segments::Segments;
 use crate::interfaces::sys::socket::Socket;
 
 /// Maximum length of a buffer of the kernel's default size (GSO_MAX_SIZE), with headers.
 const BUFFER_BYTES: usize = (1 << 16) + 256;
+/// Offset of the header with the state: room for a VLAN tag comes before it.
+const STATE_AT: usize = TAG_BYTES;
+const START: usize = STATE_AT + checksum::BYTES;
 
-#[derive(Debug)]
-pub struct Splitter {
-    whole: Vec<u8>,
-    segment: Vec<u8>,
+/// Reads whole buffers.
+#[derive(Debug, Default)]
+pub struct Reader {
+    bytes: Vec<u8>,
 }
 
 /// A slot with a buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Merged<'a> {
+pub struct InSlot<'a> {
     pub state: State,
     /// The first bytes.
     pub captured: &'a [u8],
@@ -28,42 +32,48 @@ pub struct Merged<'a> {
     pub tag: Option<(u16, u16)>,
 }
 
-impl Splitter {
-    pub fn new() -> Self {
-        Self { whole: vec![0; checksum::BYTES + BUFFER_BYTES], segment: Vec::new() }
-    }
-
+impl Reader {
     /// Discards queued buffers together with their slots.
     pub fn discard_queued(&mut self, socket: &Socket) {
-        while socket.receive(&mut self.whole).is_ok() {}
+        while socket.receive(self.room()).is_ok() {}
     }
 
-    /// Passes the frames of a buffer to `take`; returns their number, 0 if it cannot be split.
-    pub fn split(
+    /// Reads a buffer and finds its frames; `None` if it cannot be split, or into frames beyond the MTU.
+    pub fn read(
         &mut self,
-        merged: Merged<'_>,
+        slot: InSlot<'_>,
         socket: &Socket,
         mtu_bytes: usize,
-        take: &mut dyn FnMut(&[u8]),
-    ) -> usize {
-        let Merged { state, captured, length, is_queued, tag } = merged;
-        let buffer = if is_queued {
-            let Ok(received) = socket.receive(&mut self.whole) else { return 0 };
-            &self.whole[checksum::BYTES.min(received)..received]
+        at: MonotonicTime,
+    ) -> Option<Merged<'_>> {
+        let InSlot { state, captured, length, is_queued, tag } = slot;
+        let room = self.room();
+        let end = if is_queued {
+            STATE_AT + socket.receive(&mut room[STATE_AT..]).ok()?
         } else {
-            captured
+            room.get_mut(START..START + captured.len())?.copy_from_slice(captured);
+            START + captured.len()
         };
         // Processors that fill slots at the same time can queue their buffers in another order.
-        let (Some(partial), true) = (state.partial, buffer.len() == length && buffer.starts_with(captured)) else {
-            return 0;
-        };
-        let limits = (partial.start, state.segment_bytes, limit_bytes(buffer, mtu_bytes));
-        split(buffer, limits, &mut self.segment, &mut |segment| {
-            let Some((tag_type, value)) = tag else { return take(segment) };
-            segment.splice(0..0, [0; TAG_BYTES]);
-            if insert_tag(segment, TAG_BYTES, tag_type, value).is_some() {
-                take(segment);
-            }
-        })
+        if end != START + length || !room[START..end].starts_with(captured) {
+            return None;
+        }
+        let mut start = START;
+        let mut tcp_at = state.partial?.start;
+        if let Some((tag_type, value)) = tag {
+            start = insert_tag(room, START, tag_type, value)?;
+            tcp_at += TAG_BYTES;
+        }
+        let buffer = &room[start..end];
+        let segments = Segments::find(buffer, tcp_at, state.segment_bytes)?;
+        if segments.frame_bytes(0) > limit_bytes(buffer, mtu_bytes) {
+            return None;
+        }
+        Some(Merged { bytes: &mut self.bytes, start, segments, at })
+    }
+
+    fn room(&mut self) -> &mut [u8] {
+        self.bytes.resize(START + BUFFER_BYTES, 0);
+        &mut self.bytes
     }
 }

@@ -8,8 +8,8 @@ mod checksum;
 mod merged;
 mod receive;
 mod ring;
-mod segments;
 mod transmit;
+mod whole;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,9 +17,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use receive::ReceiveRing;
 use ring::Ring;
 use transmit::TransmitRing;
+use whole::{Sent, WholeSocket};
 
 use crate::interfaces::error::OpenError;
-use crate::interfaces::interface::{Counters, Interface, Received, Refusal};
+use crate::interfaces::interface::{Arrived, Counters, Interface, Received, Refusal, Together};
 use crate::interfaces::link::{EmptyLooks, Link};
 
 /// Default number of slots of each ring: with frames of up to 1500 bytes 8 MB, and at a million frames per second
@@ -33,6 +34,10 @@ pub struct PacketInterface {
     mtu_bytes: usize,
     receiving: ReceiveRing,
     transmitting: TransmitRing,
+    whole: WholeSocket,
+    /// Buffer for a frame of a merged buffer.
+    single: Vec<u8>,
+    buffers_split: u64,
     empty_looks: EmptyLooks,
 }
 
@@ -50,7 +55,19 @@ impl PacketInterface {
             .map_err(|error| OpenError::packet_socket(name, "a receive ring", error))?;
         let transmitting = TransmitRing::open(&link, ring, mtu_bytes)
             .map_err(|error| OpenError::packet_socket(name, "a transmit ring", error))?;
-        Ok(Self { link, ring, mtu_bytes, receiving, transmitting, empty_looks: EmptyLooks::default() })
+        let whole =
+            WholeSocket::open(&link).map_err(|error| OpenError::packet_socket(name, "merged buffers", error))?;
+        Ok(Self {
+            link,
+            ring,
+            mtu_bytes,
+            receiving,
+            transmitting,
+            whole,
+            single: Vec::new(),
+            buffers_split: 0,
+            empty_looks: EmptyLooks::default(),
+        })
     }
 
     /// Adopts the interface's MTU, capped by the ring slots.
@@ -80,11 +97,53 @@ impl Interface for PacketInterface {
     }
 
     fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
+        let (mut single, mut split) = (std::mem::take(&mut self.single), 0);
+        let handed = self.receive_whole(limit, &mut |arrived| match arrived {
+            Arrived::Frame(frame) => take(frame),
+            Arrived::Merged(merged) => {
+                split += 1;
+                for number in 0..merged.segments.count() {
+                    merged.segments.write(&merged.bytes[merged.start..], number, &mut single);
+                    take(Received { bytes: &single, at: merged.at });
+                }
+            }
+        });
+        (self.single, self.buffers_split) = (single, self.buffers_split + split);
+        handed
+    }
+
+    fn receive_whole(&mut self, limit: usize, take: &mut dyn FnMut(Arrived<'_>)) -> io::Result<usize> {
         let handed = self.receiving.receive(limit, take);
         if self.empty_looks.count(handed == 0) {
             self.receiving.socket.take_error().or_else(|error| self.judge(error))?;
         }
         Ok(handed)
+    }
+
+    fn send_together(&mut self, frames: &Together<'_>) -> usize {
+        let Together { buffer, segments, numbers } = frames;
+        // Frames in the ring come first. An error of the ring shows again at the next flush.
+        let fits = segments.frame_bytes(numbers.start) <= self.frame_limit_bytes();
+        let can_be_whole = fits && numbers.len() > 1 && self.flush().is_ok_and(|is_done| is_done);
+        if can_be_whole && self.whole.send(frames) == Sent::Done {
+            return 0;
+        }
+        let mut refused = 0;
+        for number in numbers.clone() {
+            segments.write(buffer, number, &mut self.single);
+            refused += usize::from(self.transmitting.put(&self.single).is_err());
+        }
+        refused
+    }
+
+    fn sends_whole(&self) -> Result<String, String> {
+        if let Some(reason) = &self.whole.refused {
+            return Err(reason.clone());
+        }
+        Ok(match self.link.segmentation_off() {
+            Some(off) => format!("whole; the kernel splits them, because {off} of {} is off", self.link.name()),
+            None => "whole".to_owned(),
+        })
     }
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal> {
@@ -99,6 +158,11 @@ impl Interface for PacketInterface {
     fn counters(&mut self) -> io::Result<Counters> {
         let mut counters = self.receiving.counters()?;
         self.transmitting.add_to(&mut counters);
+        counters.buffers_split += self.buffers_split;
+        counters.buffers_sent += self.whole.buffers_sent;
+        counters.frames_sent += self.whole.frames_sent;
+        counters.frames_sent_together += self.whole.frames_sent;
+        counters.frames_discarded += self.whole.frames_discarded;
         Ok(counters)
     }
 
@@ -111,6 +175,7 @@ impl Interface for PacketInterface {
         self.link.rejoin()?;
         self.follow_mtu()?;
         self.transmitting.rejoin(&self.link)?;
+        self.whole.rejoin(&self.link)?;
         self.receiving.rejoin(&self.link)
     }
 

@@ -5,10 +5,10 @@ use std::mem::offset_of;
 use std::os::fd::AsFd;
 
 use super::checksum::{self, State};
-use super::merged::{Merged, Splitter};
+use super::merged::{InSlot, Reader};
 use super::ring::{self, Ring, open_socket};
 use crate::interfaces::frame::{self, insert_tag, limit_bytes};
-use crate::interfaces::interface::{Counters, MonotonicTime, Received};
+use crate::interfaces::interface::{Arrived, Counters, MonotonicTime, Received};
 use crate::interfaces::link::Link;
 use crate::interfaces::sys::machine::{monotonic_ns, realtime_ns};
 use crate::interfaces::sys::slots::{Direction, Slots};
@@ -25,7 +25,8 @@ pub struct ReceiveRing {
     /// Index of the interface that is in promiscuous mode for this ring.
     watched: libc::c_int,
     counters: Counters,
-    splitter: Splitter,
+    reader: Reader,
+    clock: Clock,
 }
 
 /// Maximum size of all buffers that wait to be split.
@@ -51,7 +52,8 @@ impl ReceiveRing {
             mtu_bytes,
             watched: link.index(),
             counters: Counters::default(),
-            splitter: Splitter::new(),
+            reader: Reader::default(),
+            clock: Clock::read(),
         })
     }
 
@@ -66,34 +68,35 @@ impl ReceiveRing {
             self.slots.give(self.next, libc::TP_STATUS_KERNEL);
             self.next = self.shape.after(self.next);
         }
-        self.splitter.discard_queued(&self.socket);
+        self.reader.discard_queued(&self.socket);
         self.socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
         self.watched = link.index();
         Ok(())
     }
 
-    /// Passes up to `limit` frames to `take`; returns their number.
-    pub fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> usize {
-        let mut clock = None;
-        let mut handed = 0;
+    /// Passes up to `limit` frames or merged buffers to `take`; returns the number of frames.
+    pub fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Arrived<'_>)) -> usize {
+        let (mut handed, mut has_read_clock) = (0, false);
         // Unusable slots count too, so that the length of a turn is bounded for any input.
         for _ in 0..limit {
             let Some((status, bytes)) = self.slots.owned(self.next) else { break };
-            let clock = *clock.get_or_insert_with(Clock::read);
             let slot = Slot::read(status, bytes);
-            let at = clock.monotonic(slot.at_ns);
+            if !has_read_clock && self.clock.is_outdated(slot.at_ns) {
+                (self.clock, has_read_clock) = (Clock::read(), true);
+            }
+            let at = self.clock.monotonic(slot.at_ns);
             if let Some(bytes) = slot.frame(bytes, self.mtu_bytes, &mut self.counters) {
-                take(Received { bytes, at });
+                take(Arrived::Frame(Received { bytes, at }));
                 handed += 1;
             } else {
-                let mut take = |bytes: &[u8]| take(Received { bytes, at });
-                let split = slot
-                    .merged(bytes)
-                    .map_or(0, |merged| self.splitter.split(merged, &self.socket, self.mtu_bytes, &mut take));
-                let counter =
-                    if split > 0 { &mut self.counters.buffers_split } else { &mut self.counters.frames_merged };
-                *counter += 1;
-                handed += split;
+                let slot = slot.merged(bytes);
+                match slot.and_then(|slot| self.reader.read(slot, &self.socket, self.mtu_bytes, at)) {
+                    Some(merged) => {
+                        handed += merged.segments.count();
+                        take(Arrived::Merged(merged));
+                    }
+                    None => self.counters.frames_merged += 1,
+                }
             }
             self.slots.give(self.next, libc::TP_STATUS_KERNEL);
             self.next = self.shape.after(self.next);
@@ -125,13 +128,21 @@ struct Clock {
 }
 
 impl Clock {
+    /// Distance of a stamp from the last reading, above which both are read again, once per batch: a real-time clock
+    /// that is set puts stamps wrong by at most this. Chosen.
+    const VALID_NS: u64 = 1_000_000;
+
     fn read() -> Self {
         Self { monotonic_ns: monotonic_ns(), realtime_ns: realtime_ns() }
     }
 
-    /// Converts a real-time stamp to the monotonic clock, not later than now.
+    /// Converts a real-time stamp to the monotonic clock.
     fn monotonic(self, at_realtime_ns: u64) -> MonotonicTime {
-        MonotonicTime(self.monotonic_ns.saturating_sub(self.realtime_ns.saturating_sub(at_realtime_ns)))
+        MonotonicTime((self.monotonic_ns + at_realtime_ns).saturating_sub(self.realtime_ns))
+    }
+
+    fn is_outdated(self, at_realtime_ns: u64) -> bool {
+        at_realtime_ns.abs_diff(self.realtime_ns) > Self::VALID_NS
     }
 }
 
@@ -165,8 +176,8 @@ impl Slot {
     }
 
     /// Returns the captured part of several merged frames, or of a frame longer than the link allows.
-    fn merged(self, bytes: &[u8]) -> Option<Merged<'_>> {
-        Some(Merged {
+    fn merged(self, bytes: &[u8]) -> Option<InSlot<'_>> {
+        Some(InSlot {
             state: State::read(bytes.get(self.start.checked_sub(checksum::BYTES)?..self.start)?),
             captured: bytes.get(self.start..self.start.checked_add(self.captured)?)?,
             length: self.length,

@@ -16,7 +16,7 @@ const DATA_AT: usize = libc::TPACKET2_HDRLEN - size_of::<libc::sockaddr_ll>();
 /// Offset of the frame, after the header with the state of its checksum.
 const FRAME_AT: usize = DATA_AT + checksum::BYTES;
 /// Maximum number of bytes in the kernel: more than the rings of all sizes hold.
-const SEND_BUFFER_BYTES: libc::c_int = 1 << 28;
+pub const SEND_BUFFER_BYTES: libc::c_int = 1 << 28;
 
 #[derive(Debug)]
 pub struct TransmitRing {

@@ -83,6 +83,19 @@ impl Socket {
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
+    /// Sends one message of two parts, without waiting.
+    pub fn send(&self, parts: [&[u8]; 2]) -> io::Result<()> {
+        let mut vectors =
+            parts.map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
+        // SAFETY: a struct of integers and pointers: all zeros are valid.
+        let mut message: libc::msghdr = unsafe { zeroed() };
+        message.msg_iov = vectors.as_mut_ptr();
+        message.msg_iovlen = vectors.len() as _;
+        // SAFETY: the vectors and the slices that they describe live for the call, which only reads them.
+        let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT) };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
     /// Receives into `buffer`; returns the number of bytes, or `WouldBlock` if nothing has arrived.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: pointer and length describe a writable slice.

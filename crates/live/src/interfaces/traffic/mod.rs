@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{io, thread};
 
-use crate::interfaces::Interface;
 use crate::interfaces::sys::machine::{monotonic_ns, pin};
+use crate::interfaces::{Arrived, Interface, Together};
 
 pub use datagram::FRAME_BYTES_MIN;
 pub use generator::{Generated, Stream, generate};
@@ -106,8 +106,12 @@ pub fn forward(left: &mut dyn Interface, right: &mut dyn Interface, ended: &Atom
 }
 
 fn turn(from: &mut dyn Interface, to: &mut dyn Interface) -> io::Result<()> {
-    from.receive(TURN_FRAMES, &mut |frame| {
-        let _ = to.send(frame.bytes);
+    from.receive_whole(TURN_FRAMES, &mut |arrived| match arrived {
+        Arrived::Frame(frame) => drop(to.send(frame.bytes)),
+        Arrived::Merged(merged) => {
+            let (buffer, segments) = (&merged.bytes[merged.start..], merged.segments);
+            to.send_together(&Together { buffer, segments, numbers: 0..segments.count() });
+        }
     })?;
     // Flush even without new frames: the kernel can have lacked room for the last ones.
     to.flush().map(|_| ())

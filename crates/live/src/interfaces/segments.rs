@@ -1,5 +1,7 @@
-//! Splits a buffer of TCP that a kernel left to its network card (TSO), or that a receiver merged (GRO), into the
-//! frames that the card would have sent.
+//! Buffers of TCP that a kernel left to its network card (TSO), or that a receiver merged (GRO), and the frames that
+//! the card would have sent.
+
+use std::ops::Range;
 
 use crate::interfaces::frame::{HEADER_BYTES, TAG_BYTES, ones_complement_sum};
 
@@ -45,56 +47,113 @@ impl Headers {
         (is_plain && has_payload).then_some(Self { ip_at, is_ipv6: kind == IPV6, tcp_at, payload_at })
     }
 
-    /// Corrects the headers of segment `number`, which starts `offset` bytes after the first one.
-    fn correct(self, frame: &mut [u8], number: u16, offset: u32, is_last: bool) {
+    /// Corrects the headers of frame `number`, or of several frames from there: `total_bytes` in all, at `offset` from
+    /// the first frame. Sets the checksum to 0; returns the sum of the pseudo-header.
+    fn correct(self, frame: &mut [u8], total_bytes: usize, number: usize, offset: usize, is_last: bool) -> u16 {
         let Self { ip_at, is_ipv6, tcp_at, .. } = self;
-        let (ip_bytes, tcp_bytes) = ((frame.len() - ip_at) as u16, (frame.len() - tcp_at) as u16);
+        let (ip_bytes, tcp_bytes) = ((total_bytes - ip_at) as u16, (total_bytes - tcp_at) as u16);
         let addresses = if is_ipv6 {
             put(frame, ip_at + 4, ip_bytes - IPV6_HEADER_BYTES as u16);
             ip_at + 8..ip_at + 40
         } else {
             let identification = word(frame, ip_at + 4).unwrap_or_default();
             put(frame, ip_at + 2, ip_bytes);
-            put(frame, ip_at + 4, identification.wrapping_add(number));
+            put(frame, ip_at + 4, identification.wrapping_add(number as u16));
             put(frame, ip_at + 10, 0);
             put(frame, ip_at + 10, !ones_complement_sum(&frame[ip_at..tcp_at]));
             ip_at + 12..ip_at + 20
         };
         let sequence = [0, 1, 2, 3].map(|at| frame[tcp_at + 4 + at]);
-        let sequence = u32::from_be_bytes(sequence).wrapping_add(offset);
+        let sequence = u32::from_be_bytes(sequence).wrapping_add(offset as u32);
         frame[tcp_at + 4..tcp_at + 8].copy_from_slice(&sequence.to_be_bytes());
         let cleared = if is_last { 0 } else { FIN_AND_PSH } | if number > 0 { CWR } else { 0 };
         frame[tcp_at + 13] &= !cleared;
         put(frame, tcp_at + 16, 0);
-        let sums = [ones_complement_sum(&frame[addresses]), u16::from(TCP), tcp_bytes];
-        let sum = sums.into_iter().fold(ones_complement_sum(&frame[tcp_at..]), add);
-        put(frame, tcp_at + 16, !sum);
+        [u16::from(TCP), tcp_bytes].into_iter().fold(ones_complement_sum(&frame[addresses]), add)
     }
 }
 
-/// Passes the segments of `buffer`, with `segment_bytes` of payload each and its TCP header at `tcp_at`, to `take`.
-/// Returns their number; 0 if it cannot be split, or if a segment would exceed `limit_bytes`.
-pub fn split(
-    buffer: &[u8],
-    (tcp_at, segment_bytes, limit_bytes): (usize, usize, usize),
-    segment: &mut Vec<u8>,
-    take: &mut dyn FnMut(&mut Vec<u8>),
-) -> usize {
-    let Some(headers) = Headers::find(buffer, tcp_at) else { return 0 };
-    let longest = headers.payload_at + segment_bytes.min(buffer.len() - headers.payload_at);
-    if segment_bytes == 0 || longest > limit_bytes {
-        return 0;
+/// The frames in a merged buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    headers: Headers,
+    buffer_bytes: usize,
+    /// Payload of each frame; the last one can be shorter.
+    payload_bytes: usize,
+}
+
+impl Segments {
+    /// Finds the frames of `buffer`, with its TCP header at `tcp_at` and `payload_bytes` each. `None` if it cannot be
+    /// split.
+    pub(crate) fn find(buffer: &[u8], tcp_at: usize, payload_bytes: usize) -> Option<Self> {
+        let headers = Headers::find(buffer, tcp_at)?;
+        let fits = buffer.len() - headers.ip_at <= usize::from(u16::MAX);
+        (payload_bytes > 0 && fits).then_some(Self { headers, buffer_bytes: buffer.len(), payload_bytes })
     }
-    let (start, payload) = buffer.split_at(headers.payload_at);
-    let count = payload.len().div_ceil(segment_bytes);
-    for (number, part) in payload.chunks(segment_bytes).enumerate() {
-        segment.clear();
-        segment.extend_from_slice(start);
-        segment.extend_from_slice(part);
-        headers.correct(segment, number as u16, (number * segment_bytes) as u32, number + 1 == count);
-        take(segment);
+
+    /// Number of frames.
+    pub fn count(self) -> usize {
+        (self.buffer_bytes - self.headers.payload_at).div_ceil(self.payload_bytes)
     }
-    count
+
+    /// Length of frame `number`, headers included.
+    pub fn frame_bytes(self, number: usize) -> usize {
+        self.headers.payload_at + self.payload(number..number + 1).len()
+    }
+
+    /// Place of the TCP header.
+    pub(crate) fn tcp_at(self) -> usize {
+        self.headers.tcp_at
+    }
+
+    pub(crate) fn payload_bytes(self) -> usize {
+        self.payload_bytes
+    }
+
+    pub(crate) fn is_tagged(self) -> bool {
+        self.headers.ip_at > HEADER_BYTES
+    }
+
+    pub(crate) fn is_ipv6(self) -> bool {
+        self.headers.is_ipv6
+    }
+
+    /// Returns whether the frames begin with the mark "congestion window reduced", which only the first one has.
+    pub(crate) fn has_cwr(self, headers: &[u8]) -> bool {
+        headers[self.headers.tcp_at + 13] & CWR != 0
+    }
+
+    /// Writes frame `number` of `buffer` over `frame`.
+    pub fn write(self, buffer: &[u8], number: usize, frame: &mut Vec<u8>) {
+        let pseudo = self.begin(buffer, number..number + 1, frame);
+        frame.extend_from_slice(&buffer[self.payload(number..number + 1)]);
+        let tcp_at = self.headers.tcp_at;
+        let sum = add(pseudo, ones_complement_sum(&frame[tcp_at..]));
+        put(frame, tcp_at + 16, !sum);
+    }
+
+    /// Writes the headers of the frames `numbers` over `headers`, for a kernel that splits them and completes each
+    /// checksum; returns the place of their payload in `buffer`.
+    pub(crate) fn write_headers(self, buffer: &[u8], numbers: Range<usize>, headers: &mut Vec<u8>) -> Range<usize> {
+        let pseudo = self.begin(buffer, numbers.clone(), headers);
+        put(headers, self.headers.tcp_at + 16, pseudo);
+        self.payload(numbers)
+    }
+
+    /// Writes the headers of the frames `numbers` without checksum over `headers`; returns the pseudo-header's sum.
+    fn begin(self, buffer: &[u8], numbers: Range<usize>, headers: &mut Vec<u8>) -> u16 {
+        let start = self.headers.payload_at;
+        headers.clear();
+        headers.extend_from_slice(&buffer[..start]);
+        let total_bytes = start + self.payload(numbers.clone()).len();
+        let is_last = numbers.end == self.count();
+        self.headers.correct(headers, total_bytes, numbers.start, numbers.start * self.payload_bytes, is_last)
+    }
+
+    fn payload(self, numbers: Range<usize>) -> Range<usize> {
+        let at = |number: usize| (self.headers.payload_at + number * self.payload_bytes).min(self.buffer_bytes);
+        at(numbers.start)..at(numbers.end)
+    }
 }
 
 /// Adds in ones' complement.
@@ -143,10 +202,13 @@ mod tests {
 
     fn segments(frame: &[u8], tcp_at: usize, segment_bytes: usize) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
-        let count = split(frame, (tcp_at, segment_bytes, 9_000), &mut Vec::new(), &mut |segment| {
-            found.push(segment.clone());
-        });
-        assert_eq!(count, found.len());
+        let Some(segments) = Segments::find(frame, tcp_at, segment_bytes) else { return found };
+        for number in 0..segments.count() {
+            let mut segment = Vec::new();
+            segments.write(frame, number, &mut segment);
+            assert_eq!(segment.len(), segments.frame_bytes(number));
+            found.push(segment);
+        }
         found
     }
 
@@ -189,12 +251,28 @@ mod tests {
 
         #[test]
         fn any_bytes_are_split_or_refused(frame in prop::collection::vec(any::<u8>(), 0..200), tcp_at in 0_usize..200) {
-            split(&frame, (tcp_at, 10, 9_000), &mut Vec::new(), &mut |_| {});
+            segments(&frame, tcp_at, 10);
+        }
+
+        /// Frames that stay together are a buffer of the same frames.
+        #[test]
+        fn a_part_of_a_buffer_is_a_buffer_of_the_same_frames(
+            is_ipv6: bool, payload in prop::collection::vec(any::<u8>(), 1..4_000), segment_bytes in 1_usize..1_500,
+            first in 0_usize..5, count in 1_usize..5,
+        ) {
+            let (frame, tcp_at) = buffer(is_ipv6, 0, &payload);
+            let all = segments(&frame, tcp_at, segment_bytes);
+            let numbers = first.min(all.len() - 1)..(first + count).min(all.len()).max(first.min(all.len() - 1) + 1);
+            let mut part = Vec::new();
+            let found = Segments::find(&frame, tcp_at, segment_bytes).expect("it can be split");
+            let payload = found.write_headers(&frame, numbers.clone(), &mut part);
+            part.extend_from_slice(&frame[payload]);
+            prop_assert_eq!(&segments(&part, tcp_at, segment_bytes)[..], &all[numbers]);
         }
     }
 
     #[test]
-    fn other_frames_and_segments_beyond_the_limit_are_refused() {
+    fn other_frames_are_refused() {
         let (frame, tcp_at) = buffer(false, 0, &[1; 3_000]);
         let (mut udp, mut fragment, mut tunnel) = (frame.clone(), frame.clone(), frame.clone());
         udp[23] = 17;
@@ -203,7 +281,5 @@ mod tests {
         for (bytes, at) in [(&udp, tcp_at), (&fragment, tcp_at), (&tunnel, tcp_at + 8), (&frame, tcp_at + 1)] {
             assert_eq!(segments(bytes, at, 1_000), Vec::<Vec<u8>>::new());
         }
-        let beyond = (tcp_at, 1_000, tcp_at + 24 + 999);
-        assert_eq!(split(&frame, beyond, &mut Vec::new(), &mut |_| panic!("it is too long")), 0);
     }
 }
