@@ -72,6 +72,14 @@ class Boxes(Spaces):
         for number, name in ((1, "left"), (2, "right")):
             self.cable(name, "outside", "wire", f"wire{number}", mtu=mtu)
 
+    def bridged_wire(self, mtu=1600):
+        """Make left - wire - right with a bridge in the wire, which drops frames longer than its ports' MTU."""
+        self.wire(mtu)
+        ip("-n", self.namespace("wire"), "link", "add", "br0", "type", "bridge")
+        for name in ("wire1", "wire2"):
+            ip("-n", self.namespace("wire"), "link", "set", name, "master", "br0")
+        ip("-n", self.namespace("wire"), "link", "set", "br0", "up")
+
     def start(self, name, *command, **more):
         self._processes.append(super().start(name, *command, **more))
         return self._processes[-1]

@@ -4,28 +4,36 @@ import random
 
 import pytest
 
+from hitless.switch.agreement import FULL_PATIENCE_S, PATIENCE_S, PERIOD_S, Agreement
 from hitless.switch.greeting import Greeting, read
-from hitless.switch.peer import PATIENCE_S, PERIOD_S, Agreement
+from hitless.switch.trouble import Warnings
 
 SOURCE = b"\x02\0\0\0\0\x01"
 
 
 def ends():
-    return Agreement(1526, 10**9), Agreement(1526, 10**9)
+    return Agreement(1526, 10**9, 1526), Agreement(1526, 10**9, 1526)
 
 
-def greet(here, there, now_s):
-    there.hear(here.greeting().frame(SOURCE), now_s)
+def greet(here, there, now_s, *, number=0, longest=9_000):
+    """Send a greeting through a cable for frames up to a length."""
+    length = here.length_bytes(number)
+    if length <= longest:
+        there.hear(here.greeting(now_s).frame(SOURCE, length), now_s)
+
+
+def agrees(end, now_s):
+    return end.state(now_s) == "agreed"
 
 
 def test_both_agree_once_each_hears_that_it_is_heard():
     left, right = ends()
     greet(left, right, 0.0)
-    assert not right.is_agreed(0.0), "left does not hear it yet"
+    assert not agrees(right, 0.0), "left does not hear it yet"
     greet(right, left, 0.0)
-    assert left.is_agreed(0.0)
+    assert agrees(left, 0.0)
     greet(left, right, 0.0)
-    assert right.is_agreed(0.0)
+    assert agrees(right, 0.0)
 
 
 def agreed():
@@ -33,33 +41,33 @@ def agreed():
     for _ in range(2):
         greet(left, right, 0.0)
         greet(right, left, 0.0)
-    assert left.is_agreed(0.0)
-    assert right.is_agreed(0.0)
+    assert agrees(left, 0.0)
+    assert agrees(right, 0.0)
     return left, right
 
 
 def test_a_silence_ends_it():
     left, _ = agreed()
-    assert left.is_agreed(PATIENCE_S)
-    assert not left.is_agreed(PATIENCE_S + 0.001)
+    assert agrees(left, PATIENCE_S)
+    assert not agrees(left, PATIENCE_S + 0.001)
 
 
 def test_an_end_that_leaves_ends_it_at_once():
     left, right = agreed()
     right.is_leaving = True
-    assert not right.is_agreed(0.0)
+    assert not agrees(right, 0.0)
     greet(right, left, 0.0)
-    assert not left.is_agreed(0.0)
+    assert not agrees(left, 0.0)
 
 
 def test_a_restarted_end_is_another_one_even_without_a_silence():
     left, _ = agreed()
-    successor = Agreement(1526, 10**9)
+    successor = Agreement(1526, 10**9, 1526)
     greet(successor, left, 0.01)
-    assert not left.is_agreed(0.01), "it has not heard left"
+    assert not agrees(left, 0.01), "it has not heard left"
     greet(left, successor, 0.02)
     greet(successor, left, 0.02)
-    assert left.is_agreed(0.02)
+    assert agrees(left, 0.02)
 
 
 def test_losses_of_a_fifth_do_not_end_it():
@@ -69,9 +77,9 @@ def test_losses_of_a_fifth_do_not_end_it():
         now_s = turn * PERIOD_S
         for here, there in ((left, right), (right, left)):
             if draw.random() > 0.2:
-                greet(here, there, now_s)
-        assert left.is_agreed(now_s), turn
-        assert right.is_agreed(now_s), turn
+                greet(here, there, now_s, number=turn)
+        assert agrees(left, now_s), turn
+        assert agrees(right, now_s), turn
 
 
 @pytest.mark.parametrize("frame", [b"", bytes(60), b"\xff" * 60])
@@ -85,11 +93,43 @@ def test_other_frames_are_ignored(frame):
 def test_an_end_does_not_hear_itself_nor_a_check():
     left, _ = ends()
     for session in (left.session, bytes(8)):
-        left.hear(Greeting(session, left.session, is_leaving=False, mtu_bytes=1500, rate_bps=1).frame(SOURCE), 0.0)
+        left.hear(
+            Greeting(
+                session, left.session, is_leaving=False, mtu_bytes=1, rate_bps=1, frame_bytes=1, hears_bytes=0
+            ).frame(SOURCE),
+            0.0,
+        )
         assert left.peer is None
 
 
 def test_a_greeting_survives_its_frame():
-    greeting = Greeting(b"12345678", b"abcdefgh", is_leaving=True, mtu_bytes=9_000, rate_bps=400 * 10**9)
-    assert read(greeting.frame(SOURCE)) == greeting
-    assert len(greeting.frame(SOURCE)) == 60
+    sizes = {"mtu_bytes": 9_000, "frame_bytes": 9_026, "hears_bytes": 1_500}
+    greeting = Greeting(b"12345678", b"abcdefgh", is_leaving=True, rate_bps=400 * 10**9, **sizes)
+    for length, frame_bytes in ((0, 60), (9_026, 9_040)):
+        assert read(greeting.frame(SOURCE, length)) == greeting
+        assert len(greeting.frame(SOURCE, length)) == frame_bytes
+
+
+def test_short_greetings_alone_end_it_and_probes_find_the_length_that_passes():
+    left, right = agreed()
+    ends_at = {}
+    for turn in range(200):
+        now_s = turn * PERIOD_S
+        for here, there in ((left, right), (right, left)):
+            greet(here, there, now_s, number=turn, longest=1_500 if turn < 150 else 1_526)
+            ends_at.setdefault(here.state(now_s), now_s)
+        if turn == 149:
+            assert left.state(now_s) == right.state(now_s) == "too long"
+            assert left.passage(left.peer, now_s).there_bytes == 1_500, "so the hosts can use 1474"
+    assert FULL_PATIENCE_S < ends_at["too long"] < FULL_PATIENCE_S + 2 * PERIOD_S
+    assert agrees(left, now_s), "it recovers"
+    assert agrees(right, now_s)
+
+
+def test_a_warning_comes_at_once_after_an_agreement_else_after_a_second_and_then_more_rarely():
+    warnings = Warnings()
+    told = [at_s for at_s in range(10_000) if warnings.is_due("silent", float(at_s))]
+    assert told == [1, 10, 60, 600, 4_200, 7_800]
+    assert not warnings.is_due("agreed", 10_000.0)
+    assert warnings.is_due("too long", 10_000.1)
+    assert not warnings.is_due("too long", 11_000.0 - 999.5)

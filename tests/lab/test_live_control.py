@@ -95,7 +95,7 @@ def test_a_dormant_link_is_protected_end_by_end_and_each_end_tells_its_state_and
         assert way(document, "outgoing")["since"] >= document["started_at"]
     assert way(documents[left], "outgoing")["copies"] == 3, "the number stays if it is not given"
     shown = " ".join(hitless("link", "status", "--name", left).stdout.split())
-    assert "the peer answers since" in shown
+    assert "the peer agrees since" in shown
     assert "to the peer active blocking" in shown
     assert "to the peer: dormant, blocking" in hitless("link", "unprotect", "--name", left).stderr
     answered(boxes, 20)

@@ -104,6 +104,7 @@ def plan_of(link: Link, file: Path | None) -> LinkPlan:
         target_loss_rate=link.target,
         mode=link.mode,
         is_active=link.active,
+        vlan_tags=link.vlan_tags,
     )
 
 
@@ -166,7 +167,7 @@ class _End(LiveService):
             busy_poll=link.busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES
         )
         _require_fit(plan, link)
-        with _borrowed_interfaces(link):
+        with _borrowed_interfaces(plan):
             live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options)
             self._fail_open = FailOpen(live, plan, self.stop, has_path=link.fail_open)
             drop_all_but(OF_FORWARDING)
@@ -220,15 +221,14 @@ class _End(LiveService):
         self._fail_open.renew()
         link = self._config.link
         if interface == link.outside and link.set_mtu:
-            outside = ports.opened(interface)
-            sums = mtu_plan(ports.opened(link.inside).mtu_bytes, outside.mtu_bytes, link.vlan_tags)
+            sums = mtu_plan(self._plan)
             if not sums.fits:
-                _set_mtu(outside, sums)
+                _set_mtu(ports.opened(interface), sums)
 
 
 def _require_fit(plan: LinkPlan, link: Link) -> None:
     """Refuse the interfaces if they cannot be used, and log other findings. Raises `BadInput`."""
-    found = check.findings(plan, set_mtu=link.set_mtu, vlan_tags=link.vlan_tags)
+    found = check.findings(plan, set_mtu=link.set_mtu)
     check.refuse(found)
     print_note(found[0].text)
     for finding in found:
@@ -237,23 +237,22 @@ def _require_fit(plan: LinkPlan, link: Link) -> None:
 
 
 @contextmanager
-def _borrowed_interfaces(link: Link) -> Iterator[None]:
+def _borrowed_interfaces(plan: LinkPlan) -> Iterator[None]:
     """Make room for frames from inside, and switch off offloads; restores both, also if this process is killed."""
-    names = (link.inside, link.outside)
-    inside, outside = (ports.opened(name) for name in names)
-    mtu_bytes, offloads = outside.mtu_bytes, {name: ports.opened(name).offloads_on() for name in names}
-    sums = mtu_plan(inside.mtu_bytes, mtu_bytes, link.vlan_tags)
+    names = (plan.inside, plan.outside)
+    offloads = {name: ports.opened(name).offloads_on() for name in names}
+    sums = mtu_plan(plan)
     is_raised = not sums.fits
 
     def restore() -> None:
         for name, switched in offloads.items():
             ports.switch_on(name, switched)
         if is_raised:
-            ports.opened(link.outside).set_mtu_bytes(mtu_bytes)
+            ports.opened(plan.outside).set_mtu_bytes(sums.outside_bytes)
 
     with restoring(restore):
         if is_raised:
-            _set_mtu(outside, sums)
+            _set_mtu(ports.opened(plan.outside), sums)
         for name in names:
             ports.switch_off(name, log.warning)
         yield

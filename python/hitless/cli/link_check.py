@@ -21,9 +21,8 @@ def run(
         link = Link.model_validate({"inside": inside, "outside": outside, "rate": rate, **more})
     plan = plan_of(link, file)
     scenario(plan)
-    found = check.findings(plan, set_mtu=link.set_mtu, vlan_tags=link.vlan_tags)
-    if all(finding.verdict != "error" for finding in found):
-        found += check.of_other_end(plan)
+    found = check.findings(plan, set_mtu=link.set_mtu)
+    found += check.of_other_end(plan)
     _show(found, plan, json=json)
     return int(any(finding.verdict in {"warning", "error"} for finding in found))
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.markup import escape
 from rich.table import Table
 
 from hitless.service import running
@@ -96,9 +97,11 @@ def _headline(status: Values) -> str:
 def _peer(status: Values) -> Iterator[str]:
     peer = status["peer"]
     if peer is not None:
-        answers = "answers" if peer["answers"] else "[bold red]does not answer[/]"
+        answers = "agrees" if peer["answers"] else "[bold red]does not agree[/]"
         by = {"hitless": "hitless forwards", "kernel": "the kernel forwards, unprotected", "nobody": "frames are lost"}
         yield f"the peer {answers} since {_local(peer['since'])}: {by[peer['forwarded_by']]}"
+        if peer["trouble"] is not None:
+            yield f"[bold red]warning:[/] {escape(peer['trouble'])}"
 
 
 def _links(status: Values) -> Table:

@@ -1,5 +1,7 @@
 """The state of a link's two interfaces and of its other end: `hitless link check`, and the start of `hitless link`."""
 
+import socket
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -7,13 +9,17 @@ from pathlib import Path
 from typing import Literal
 
 from hitless.errors import BadInput, HitlessError
-from hitless.live import link_inner_mtu, link_outer_mtu, ports
+from hitless.live import link_inner_mtu, ports
+from hitless.switch.agreement import PERIOD_S, Agreement
 from hitless.switch.greeting import NOBODY, Greeting, read
 from hitless.switch.link import LinkPlan, mtu_plan
 from hitless.switch.peer import exchange, open_socket
+from hitless.switch.trouble import LIKELY, of_lengths
 
-LISTEN_S = 0.5
-"""Time for an answer of the other end: 25 greetings."""
+LISTEN_S = 1.0
+"""Time for an answer of the other end: 50 greetings, 16 of full length."""
+_JUDGED_GREETINGS = 15
+"""Number of greetings that include some of full length, even if the link loses a fifth. Chosen."""
 _SLOWER_MAX = 1.1
 """Ratio of the interface's speed to the configured rate above which the link is used in part. Chosen."""
 
@@ -33,12 +39,12 @@ class Finding:
     """Command, or change of the file, that mends it."""
 
 
-def findings(plan: LinkPlan, *, set_mtu: bool, vlan_tags: int) -> list[Finding]:
+def findings(plan: LinkPlan, *, set_mtu: bool) -> list[Finding]:
     """Check both interfaces; a missing interface ends the check."""
     missing = [_missing(name) for name in (plan.inside, plan.outside)]
     if any(missing):
         return [finding for finding in missing if finding]
-    found = [_mtu(plan, set_mtu=set_mtu, vlan_tags=vlan_tags)]
+    found = [_mtu(plan, set_mtu=set_mtu)]
     for name in (plan.inside, plan.outside):
         found += [_carrier(name), _rate(name, plan), _offloads(name)]
     return found
@@ -52,25 +58,53 @@ def refuse(found: Sequence[Finding]) -> None:
 
 
 def of_other_end(plan: LinkPlan) -> list[Finding]:
-    """Listen for the other end, and compare its settings. Needs CAP_NET_RAW."""
+    """Greet the other end for a second, and compare its settings. Needs CAP_NET_RAW."""
     subject = f"other end of {plan.outside}"
-    mtu_bytes = ports.opened(plan.outside).mtu_bytes
-    ours = Greeting(NOBODY, NOBODY, is_leaving=False, mtu_bytes=mtu_bytes, rate_bps=plan.rate_bps)
+    missing = next(filter(None, map(_missing, (plan.inside, plan.outside))), None)
+    if missing is not None:
+        return [Finding("note", subject, f"not asked, because {missing.subject} is missing")]
+    sums = mtu_plan(plan)
+    agreement = Agreement(sums.outside_bytes, plan.rate_bps, sums.needed_bytes, session=NOBODY)
     try:
         with closing(open_socket(plan.outside)) as through:
-            heard = [greeting for frame in exchange(through, ours, LISTEN_S) if (greeting := read(frame))]
+            heard = list(_heard(through, agreement))
     except PermissionError as refused:
         raise HitlessError(f"{subject}: packet sockets need CAP_NET_RAW", hint="run it with sudo") from refused
     except OSError as refused:
         return [Finding("warning", subject, f"nothing can be sent: {refused.strerror}")]
     if not heard:
-        return [Finding("note", subject, "silent: hitless link or hitless link check does not run there now")]
-    return [Finding("ok", subject, "answers"), *differences(heard[-1], plan, subject)]
+        text = "silent: neither hitless link nor hitless link check is heard"
+        return [Finding("note", subject, text, f"start one there, or if it runs, {LIKELY}")]
+    unequal = list(differences(heard[-1], plan, subject))
+    if sums.fits and not any("MTU" in finding.subject for finding in unequal):
+        unequal += _lengths(heard, agreement, plan, subject)
+    return [Finding("ok", subject, "answers"), *unequal]
+
+
+def _heard(through: socket.socket, agreement: Agreement) -> Iterator[Greeting]:
+    """Exchange greetings with the other end. Raises `OSError`."""
+    for number in range(round(LISTEN_S / PERIOD_S)):
+        ours = agreement.greeting(time.monotonic())
+        for frame in exchange(through, ours, PERIOD_S, agreement.length_bytes(number)):
+            agreement.hear(frame, time.monotonic())
+            greeting = read(frame)
+            if greeting is not None:
+                agreement.peer = greeting
+                yield greeting
+
+
+def _lengths(heard: Sequence[Greeting], agreement: Agreement, plan: LinkPlan, subject: str) -> Iterator[Finding]:
+    """Compare the lengths that pass with the length of protected frames. Two checks must overlap long enough."""
+    peer = heard[-1]
+    passage = agreement.passage(peer, time.monotonic())
+    if len(heard) >= _JUDGED_GREETINGS and not passage.is_free:
+        trouble = of_lengths(passage, plan, agreement.mtu_bytes, peer.mtu_bytes)
+        yield Finding("warning", f"{subject}: length of frames", trouble.text, trouble.mend)
 
 
 def differences(peer: Greeting, plan: LinkPlan, subject: str) -> Iterator[Finding]:
     """Compare the settings of the other end."""
-    needed_bytes = link_outer_mtu(ports.opened(plan.inside).mtu_bytes, 0)
+    needed_bytes = mtu_plan(plan).needed_bytes
     if peer.mtu_bytes < needed_bytes:
         text = f"has MTU {peer.mtu_bytes} on the link, and frames from {plan.inside} take {needed_bytes}"
         yield Finding(
@@ -89,15 +123,14 @@ def _missing(name: str) -> Finding | None:
     return None
 
 
-def _mtu(plan: LinkPlan, *, set_mtu: bool, vlan_tags: int) -> Finding:
-    inside, outside = (ports.opened(name).mtu_bytes for name in (plan.inside, plan.outside))
-    sums = mtu_plan(inside, outside, vlan_tags)
+def _mtu(plan: LinkPlan, *, set_mtu: bool) -> Finding:
+    sums = mtu_plan(plan)
     subject = f"{plan.outside}: MTU"
     if sums.fits:
         return Finding("ok", subject, str(sums))
     if set_mtu:
         return Finding("ok", subject, f"{sums}: raised while hitless link runs; the other end needs the same")
-    lower = link_inner_mtu(outside, vlan_tags)
+    lower = link_inner_mtu(sums.outside_bytes, plan.vlan_tags)
     instead = f", or ip link set {plan.inside} mtu {lower} and the same on every host behind it" if lower else ""
     mend = f"ip link set {plan.outside} mtu {sums.needed_bytes} at both ends, or --set-mtu{instead}"
     return Finding("error", subject, f"the link's MTU is too small: {sums}", mend)

@@ -2,16 +2,19 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from hitless.errors import HitlessError
-from hitless.live import LiveRun, Status, ports
+from hitless.live import LiveRun, Status
 from hitless.switch import check
-from hitless.switch.greeting import Greeting
+from hitless.switch.agreement import Agreement, State
 from hitless.switch.kernel_path import KernelPath, Lease
-from hitless.switch.link import LinkPlan
-from hitless.switch.peer import PATIENCE_S, Agreement, Peer
+from hitless.switch.link import LinkPlan, mtu_plan
+from hitless.switch.peer import Peer
+from hitless.switch.trouble import Warnings, of_state
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +27,11 @@ class FailOpen:
         self._on_failure = on_failure
         self._plan = plan
         self._path = KernelPath(plan.inside, plan.outside) if has_path else None
-        agreement = Agreement(ports.opened(plan.outside).mtu_bytes, plan.rate_bps)
-        self._peer = Peer(plan.outside, agreement, self._look, self._switch, self._fail)
+        sums = mtu_plan(plan)
+        self._agreement = Agreement(sums.outside_bytes, plan.rate_bps, sums.needed_bytes)
+        self._state: State = "silent"
+        self._warnings = Warnings()
+        self._peer = Peer(plan.outside, self._agreement, self._look, self._follow, self._fail)
         self._failure: HitlessError | None = None
         self._lock = threading.Lock()
         if has_path:
@@ -45,11 +51,15 @@ class FailOpen:
 
     def added_to(self, status: Status) -> Status:
         """Return the status with ``peer``: the answers of the other end, and the path of frames."""
-        answers = self._peer.is_agreed
+        answers = self._state == "agreed"
         instead = "nobody" if self._path is None else "kernel"
-        return Status(
-            {**status.values, "peer": {"answers": answers, "forwarded_by": "hitless" if answers else instead}}
-        )
+        trouble = of_state(self._state, self._plan, self._agreement, time.monotonic())
+        peer = {
+            "answers": answers,
+            "forwarded_by": "hitless" if answers else instead,
+            "trouble": None if trouble is None else str(trouble),
+        }
+        return Status({**status.values, "peer": peer})
 
     def renew(self) -> None:
         """Install the path again, after the return of an interface. Raises `HitlessError`."""
@@ -58,7 +68,10 @@ class FailOpen:
                 self._forward(lease)
 
     def _look(self) -> None:
-        """Wait for an answer of the forwarding loop, and renew its lease. Raises `HitlessError` if it hangs."""
+        """Note changed MTUs, wait for the forwarding loop, and renew its lease. Raises `HitlessError` if it hangs."""
+        with suppress(HitlessError):  # an interface is gone
+            sums = mtu_plan(self._plan)
+            self._agreement.mtu_bytes, self._agreement.frame_bytes = sums.outside_bytes, sums.needed_bytes
         self._live.take("there", "all" if self._path is None else "link")
         with self._lock:
             if self._path is not None and self._path.is_closed:
@@ -67,21 +80,30 @@ class FailOpen:
     def _forward(self, lease: Lease) -> None:
         self._live.take("inside", "all", between_s=(lease.from_s, lease.until_s))
 
-    def _switch(self, peer: Greeting | None) -> None:
-        """Follow a change of the agreement. A frame can be lost in between, but none crosses twice."""
+    def _follow(self, state: State) -> None:
+        """Follow the agreement. A frame can be lost at a change, but none crosses twice."""
+        now_s = time.monotonic()
+        before, self._state = self._state, state
+        if "agreed" in {before, state} and before != state:
+            self._switch(is_agreed=state == "agreed")
+        if self._warnings.is_due(state, now_s):
+            trouble = of_state(state, self._plan, self._agreement, now_s)
+            instead = "the kernel forwards, unprotected" if self._path is not None else "frames are lost"
+            if trouble is not None:
+                log.warning("%s", replace(trouble, text=f"{trouble.text}: {instead}"))
+
+    def _switch(self, *, is_agreed: bool) -> None:
         with self._lock:
-            if self._path is not None and peer is not None:
+            if self._path is not None and is_agreed:
                 self._forward(self._path.close())
             elif self._path is not None:
                 self._live.take("inside", "nothing")
                 self._path.open()
-        if peer is not None:
+        peer = self._agreement.peer
+        if is_agreed and peer is not None:
             log.info("the other end answers: both forward from now on")
             for finding in check.differences(peer, self._plan, f"other end of {self._plan.outside}"):
                 log.warning("%s: %s: %s", finding.subject, finding.text, finding.mend)
-        else:
-            instead = "the kernel forwards, unprotected" if self._path is not None else "frames are lost"
-            log.warning("the other end leaves, or is silent for %g ms: %s", PATIENCE_S * 1e3, instead)
 
     def _fail(self, failure: HitlessError) -> None:
         self._failure = failure

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import tomli_w
 
-from hitless.live import LiveScenario, check_live, link_outer_mtu
+from hitless.live import LiveScenario, check_live, link_outer_mtu, ports
 
 ANSWER_US = 5_000.0
 """Maximum response time of the two processes, in addition to the link's delay.
@@ -47,6 +47,8 @@ class LinkPlan:
     target_loss_rate: float
     mode: Literal["blocking", "non-blocking"]
     is_active: bool = True
+    vlan_tags: int = 0
+    """Maximum number of VLAN tags on a frame."""
     processes_us: float = ANSWER_US
     """Maximum time for the two processes to answer each other."""
     first_number: int = field(default_factory=lambda: secrets.randbelow(65_536))
@@ -138,11 +140,12 @@ class MtuPlan:
         added = self.needed_bytes - self.inside_bytes
         return (
             f"frames of {self.inside_bytes} bytes inside take {self.needed_bytes} bytes on the link "
-            f"({self.inside_bytes} + {added}: the frame's own header and LinkGuardian's), but its MTU is "
-            f"{self.outside_bytes}"
+            f"({self.inside_bytes} + {added}: the frame's own header and LinkGuardian's), "
+            f"{'and' if self.fits else 'but'} its MTU is {self.outside_bytes}"
         )
 
 
-def mtu_plan(inside_bytes: int, outside_bytes: int, vlan_tags: int) -> MtuPlan:
-    """Calculate for interfaces with these MTUs."""
-    return MtuPlan(inside_bytes, outside_bytes, link_outer_mtu(inside_bytes, vlan_tags))
+def mtu_plan(plan: LinkPlan) -> MtuPlan:
+    """Calculate with the present MTUs of both interfaces. Raises `HitlessError` if one is gone."""
+    inside, outside = (ports.opened(name).mtu_bytes for name in (plan.inside, plan.outside))
+    return MtuPlan(inside, outside, link_outer_mtu(inside, plan.vlan_tags))

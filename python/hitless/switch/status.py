@@ -28,8 +28,9 @@ class StatusReport:
 
     def observe(self, status: Status) -> None:
         """Note changes of the peer and of protection, and new frames from each interface."""
-        if status.values.get("peer") != self._peer[0]:
-            self._peer = (status.values.get("peer"), _now())
+        answers = (status.values.get("peer") or {}).get("answers")
+        if answers != self._peer[0]:
+            self._peer = (answers, _now())
         for port in status.values["ports"]:
             count, _ = self._heard.get(port["node"], (0, None))
             if port["frames_received"] != count:
