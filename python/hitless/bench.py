@@ -29,6 +29,7 @@ WORKS = {
     "E": "as D, 65,536 hosts",
     "F": "B with LinkGuardian, AFQ and Preemptive Deflection",
     "W": "wide TCP: a fat tree of 8,192 hosts at 100 Gb/s, 1 MiB a flow, all at once",
+    "strict": "B with two queues of strict priority at each port",
     "linkguardian": "A with two protected links that corrupt packets",
     "afq": "A with AFQ at all ports",
     "deflection": "C with Preemptive Deflection at all ports",

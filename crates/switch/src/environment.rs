@@ -49,6 +49,13 @@ pub trait Environment {
     }
     /// Calls [`crate::Switch::handle`] with `event` at `at`.
     fn schedule(&mut self, at: Time, event: SwitchEvent);
+    /// Returns whether an event that the switch would schedule now, at the end of another one and for the same time, is
+    /// the next event. It then counts as begun, and the switch handles it at once. The default is that all events are
+    /// scheduled.
+    #[inline]
+    fn begins_at_once(&mut self, _now: Time) -> bool {
+        false
+    }
     /// Transmits a packet; its last bit leaves the MAC of `port` at `last_bit_at`.
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
     /// Like [`Self::transmit`], with the port's line as [`crate::PortConfig::line`] names it, for environments that

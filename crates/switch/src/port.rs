@@ -172,6 +172,17 @@ impl Scheduler {
     }
 }
 
+/// The way of a packet from ingress into its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queueing {
+    /// By an event, after the ingress latency.
+    ByEvent,
+    /// At once if that event would be the next one; there is no ingress latency.
+    AtOnceIfNext,
+    /// At once.
+    AtOnce,
+}
+
 /// State that most ports never need.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub(crate) struct Rare {
@@ -193,9 +204,9 @@ pub(crate) struct Port {
     /// A packet routed here can go to the FIFO scheduler, and from there to the line, without further checks.
     #[configured]
     pub leaves_on_fast_path: bool,
-    /// A packet that leaves ingress enters its queue without an event in between.
+    /// The way of packets that leave ingress.
     #[configured]
-    pub queues_at_once: bool,
+    pub queueing: Queueing,
     #[configured]
     overhead_bytes: u32,
     /// As [`PortConfig::line`].
@@ -228,7 +239,7 @@ impl Port {
         Self {
             enters_fast_path: hooks.rx | hooks.ingress_from == 0,
             leaves_on_fast_path: is_line && is_told_at_once && hooks.ingress_towards == 0,
-            queues_at_once: false,
+            queueing: Queueing::ByEvent,
             overhead_bytes: config.overhead_bytes,
             line,
             clock,

@@ -14,7 +14,7 @@ use crate::forwarding::TwoChoices;
 use crate::hook_set::PortHooks;
 use crate::mechanism::Mechanism;
 use crate::outbox::Output;
-use crate::port::{Line, Port, PortConfig, Scheduler};
+use crate::port::{Line, Port, PortConfig, Queueing, Scheduler};
 use crate::queueing::{BufferPolicy, SharedBuffer};
 use crate::register::Pass;
 use crate::resources::Resources;
@@ -94,7 +94,10 @@ impl Switch {
             let (config, line) = shared(config, &mut known);
             let scheduler = Scheduler::new(&config, hooks, buffer.is_shared());
             let mut port = Port::new(config, line, hooks, scheduler, architecture.ingress_latency == lead);
-            port.queues_at_once = architecture.ingress_latency == Duration::ZERO && port.config.group.is_some();
+            let is_fifo = matches!(port.scheduler, Scheduler::Fifo(_));
+            if architecture.ingress_latency == Duration::ZERO && !is_fifo {
+                port.queueing = if port.config.group.is_some() { Queueing::AtOnce } else { Queueing::AtOnceIfNext };
+            }
             port
         };
         let ports = ports.into_iter().zip(hooks).map(build).collect();

@@ -16,7 +16,7 @@ def engine(
         list[str] | None,
         typer.Argument(
             metavar="[WORK]...",
-            help="A to F, W, fat-tree-128, fat-tree-1024, linkguardian, afq, deflection; the default is all but "
+            help="A to F, W, fat-tree-128, fat-tree-1024, strict, linkguardian, afq, deflection; the default is all but "
             "D, E and W, which take minutes.",
         ),
     ] = None,

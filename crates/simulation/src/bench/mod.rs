@@ -32,9 +32,10 @@ const W: &str = include_str!("../../../../examples/bench-w.toml");
 
 /// All workloads; data/README.md describes A, B and C. D is a permutation on a fat tree of 8,192 hosts; E, fat-tree-128
 /// and fat-tree-1024 are the same on 65,536, 128 and 1,024 hosts. F runs LinkGuardian on two corrupting links, AFQ at
-/// the spines and Preemptive Deflection at the leaves. The last three workloads run one mechanism each: LinkGuardian on
-/// two links of A, AFQ at all ports of A, and deflection at all ports of C, which has one busy port.
-pub const WORKS: [Work; 12] = [
+/// the spines and Preemptive Deflection at the leaves. The last workloads add one thing each: two queues of strict
+/// priority to the ports of B, LinkGuardian to two links of A, AFQ to all ports of A, and deflection to all ports of C,
+/// which has one busy port.
+pub const WORKS: [Work; 13] = [
     workload("A", A),
     workload("B", B),
     workload("C", C),
@@ -44,6 +45,10 @@ pub const WORKS: [Work; 12] = [
     Work { instead: ("k = 32", "k = 64"), ..workload("E", D) },
     Work { instead: ("250 packets", "375 KB"), more: &[AFQ_AND_DEFLECTION, LINKGUARDIAN], ..workload("F", B) },
     workload("W", W),
+    Work {
+        instead: ("preset = \"ideal\"", "preset = \"ideal\"\nscheduler = \"strict\"\nqueues_per_port = 2"),
+        ..workload("strict", B)
+    },
     Work { more: &[LINKGUARDIAN], ..workload("linkguardian", A) },
     Work {
         instead: ("ecn = { threshold = \"65 packets\" }", ""),

@@ -87,6 +87,11 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         self.shared.schedule_switch(at, self.switch, event);
     }
 
+    #[inline]
+    fn begins_at_once(&mut self, now: Time) -> bool {
+        E::IS_CLOSED && self.shared.begins_at_once(now, self.switch)
+    }
+
     #[inline(always)]
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
         let link = self.shared.switch_links.of(self.switch, port);

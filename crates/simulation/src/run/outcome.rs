@@ -122,7 +122,7 @@ impl<E: Edge> Ledger<'_, E> {
                 End::Stopped => "stopped",
             },
             simulated_s: self.ended_at.as_seconds(),
-            events: self.run.events,
+            events: self.run.events + self.run.network.shared.events_at_once,
             transmissions: self.run.network.shared.links.iter().map(|link| link.frames_sent()).sum(),
             trace_hash: format!("{:016x}", self.run.network.shared.clocks.hash()),
             flows: FlowTotals {

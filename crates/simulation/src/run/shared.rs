@@ -35,6 +35,8 @@ pub(super) struct Shared<E> {
     #[part]
     pub routing: Routing,
     pub clocks: NodeClocks,
+    /// Number of events that began at once, without the queue.
+    pub events_at_once: u64,
     /// By host: the link it sends on.
     #[configured]
     pub host_links: Vec<u32>,
@@ -131,6 +133,7 @@ impl<E> Shared<E> {
             host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
             switch_links: SwitchLinks::new(topology),
             hosts_count: topology.hosts.len() as u32,
+            events_at_once: 0,
             copied: 0,
             lost: 0,
             outbox: Vec::new(),
@@ -177,6 +180,7 @@ impl<E: Edge> Shared<E> {
         self.control_packets += other.control_packets;
         self.copied += other.copied;
         self.lost += other.lost;
+        self.events_at_once += other.events_at_once;
         self.records.merge(other.records);
         self.drops.merge(other.drops);
     }
@@ -212,6 +216,18 @@ impl<E: Edge> Shared<E> {
     pub fn schedule_switch(&mut self, at: Time, switch: u32, event: SwitchEvent) {
         let node = self.hosts_count + switch;
         self.schedule(at, kind::SWITCH, node, SimulationEvent::Switch { switch, event });
+    }
+
+    /// Returns whether an event of the switch for `now` would be the next one, and records it if so.
+    #[inline]
+    pub fn begins_at_once(&mut self, now: Time, switch: u32) -> bool {
+        if self.queue.next_time() == Some(now) {
+            return false;
+        }
+        let order = self.clocks.key(kind::SWITCH, self.hosts_count + switch);
+        self.clocks.record(now, order);
+        self.events_at_once += 1;
+        true
     }
 
     #[inline(always)]

@@ -10,6 +10,7 @@ use crate::drop_reason::DropReason;
 use crate::environment::Environment;
 use crate::forwarding::TwoChoices;
 use crate::half::Half;
+use crate::port::Queueing;
 use crate::switch::Switch;
 use crate::verdict::Verdict;
 
@@ -108,7 +109,12 @@ impl Switch {
     #[inline]
     fn leave_ingress<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
         let port = environment.packets()[packet].egress_port;
-        if self.core.ports[usize::from(port.0)].queues_at_once {
+        let is_queued_at_once = match self.core.ports[usize::from(port.0)].queueing {
+            Queueing::ByEvent => false,
+            Queueing::AtOnceIfNext => environment.begins_at_once(now),
+            Queueing::AtOnce => true,
+        };
+        if is_queued_at_once {
             return self.enqueue(now, packet, false, environment);
         }
         self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);

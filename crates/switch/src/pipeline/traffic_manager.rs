@@ -118,6 +118,11 @@ impl Switch {
         self.core.buffer.take(frame_bytes);
         if may_be_overtaken {
             // A frame of a higher level can arrive in this same picosecond, and would win at a busy port too.
+            let scheduler = self.core.queued(port);
+            let is_free = scheduler.busy_until <= now && scheduler.has_ready() && !scheduler.service_is_due;
+            if is_free && environment.begins_at_once(now) {
+                return self.serve(now, port, environment);
+            }
             self.core.see_to_service(now, port, environment);
         } else {
             self.serve_when_free(now, port, environment);
