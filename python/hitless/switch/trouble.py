@@ -84,7 +84,7 @@ def of_lengths(passage: Passage, plan: LinkPlan, mtu_bytes: int, others_mtu_byte
 
 
 def _likely(plan: LinkPlan) -> str:
-    """Return the causes of a silence: one that is known here, or all that only a look at the other box can tell."""
+    """Return the causes of a silence: the known one, or the likely ones in the other box."""
     try:
         carrier = ports.opened(plan.outside).carrier
     except HitlessError as gone:
