@@ -7,6 +7,7 @@ import json
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import tomli_w
@@ -79,10 +80,17 @@ def scenario_resources(what: Fields | str, file_name: str = "scenario") -> list[
 def fabric_of(topology: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fabric of a ``[topology]``: names of ``hosts`` and ``switches``, and ``links``.
 
-    A link has a ``name``, a ``reverse`` name, its two ``ends`` and ``rate_bps``. Raises `RefusedScenario`.
+    A link has a ``name``, a ``reverse`` name, its two ``ends`` and ``rate_bps``. Callers share the result and do not
+    change it. Raises `RefusedScenario`.
     """
+    return _fabric_of(scenario_text({"name": "fabric", "topology": topology}))
+
+
+@lru_cache(maxsize=1)
+def _fabric_of(text: str) -> dict[str, Any]:
+    """Return the fabric; times and the drawing of a run need the same one."""
     with refusals_explained("fabric"):
-        _, fabric = _native.scenario_check_live(scenario_text({"name": "fabric", "topology": topology}), "fabric")
+        _, fabric = _native.scenario_check_live(text, "fabric")
     found: dict[str, Any] = json.loads(fabric)
     return found
 

@@ -68,7 +68,8 @@ def up(options: UpOptions) -> int:
 
     Examples:
 
-      hitless lab up examples/lossy-link.toml
+      hitless scenario example lossy-link --write
+      hitless lab up lossy-link.toml
       hitless lab exec h1 -- ping -c 3 h2
       hitless lab down
 

@@ -70,6 +70,8 @@ class Run:
     summary: Summary
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     wall_s: float = 0.0
+    _times: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    """Completion times once they are known (`hitless.outcome.times`): rows, plots and answers need the same ones."""
 
     def table(self, name: str) -> pl.DataFrame:
         """Return the table ``name``. Raises `KeyError` if the run did not keep it."""

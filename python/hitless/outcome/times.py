@@ -68,12 +68,12 @@ def _percentiles(values: Numbers, percents: Sequence[float]) -> list[float | Non
 
 
 def times_of(run: Run) -> list[Times]:
-    """Yield every group: all sizes together first, then each class if there are several, and queries last."""
+    """Return every group: all sizes together first, then each class if there are several, and queries last."""
     columns = columns_of(run, "messages")
-    if not rows_of(columns):
-        return []
+    if run._times or not rows_of(columns):  # noqa: SLF001 - written only here
+        return run._times  # noqa: SLF001
     messages = _Messages.of(run, columns)
-    found: list[Times] = []
+    found = run._times  # noqa: SLF001
     for name, chosen in groups_of(columns["group"]):
         of_group = messages.only(chosen)
         found += _of_group(name, of_group)

@@ -1,12 +1,13 @@
 """A set of runs: run in parallel, loaded from disk if finished earlier, stopped early by Ctrl-C."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
 from hitless.errors import HitlessError
 from hitless.runs.keeping import KeptPoints, KeptWork
 from hitless.runs.pool import Pool, Task
+from hitless.simulation import PacketSimulation
 
 
 class Batch:
@@ -33,13 +34,37 @@ class Batch:
                 _keep(task, kept, fresh=fresh)
 
     def run(self, look: Callable[[Sequence[Task]], None]) -> Iterator[Task]:
-        """Run all tasks; yield each when it is done. ``look`` is called often meanwhile."""
-        yield from self._pool.run(self.tasks, look)
+        """Run all tasks; yield each when it is done. ``look`` is called often meanwhile.
+
+        Tasks with the same scenario, seed and tables share a run.
+        """
+        sharing: dict[Hashable, list[Task]] = {}
+        for task in self.tasks:
+            sharing.setdefault(_identity(task), []).append(task)
+        others = {first: rest for first, *rest in sharing.values()}
+        for task in self._pool.run(list(others), lambda _: look(self.tasks)):
+            yield task
+            for other in others[task]:
+                other.run, other.failure, other.cpu_s = task.run, task.failure, task.cpu_s
+                other.began_s, other.ended_s = task.began_s, task.ended_s
+                yield other
 
     def stop(self) -> None:
         """Stop early: `run` then yields every task as far as it came. Safe to call from a signal handler."""
         self.interrupted = True
         self._pool.stop()
+
+
+def _identity(task: Task) -> Hashable:
+    """Return a value that is equal for tasks with the same run."""
+    point = task.point
+    what = point.what.scenario if isinstance(point.what, PacketSimulation) else point.what
+    has_own_files = isinstance(point.what, PacketSimulation) and (point.what.rows or point.what.checkpoints)
+    if has_own_files or not isinstance(what, str | dict):
+        return task
+    place = point.what.place if isinstance(point.what, PacketSimulation) else None
+    keep = None if point.keep is None else frozenset(point.keep)
+    return repr(what), place, task.seed, keep, point.reduce, point.has_use_for_part
 
 
 def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:

@@ -4,10 +4,10 @@ Two nodes are only equal if the same mechanisms and faults are at their links.
 """
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from hitless.topology.network import Network, Wire
@@ -78,15 +78,25 @@ class _More:
     switches: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Folding:
+    """A choice of boxes, before the drawing."""
+
+    classes: Sequence[Sequence[str]]
+    """Switches that share a box."""
+    notes: Sequence[str] = ()
+    more: _More | None = None
+
+
 def folded(network: Network) -> Folded:
     """Fold a network as little as fits."""
     graph = _Graph(network)
     ways = ((graph.whole, _WIDEST), (graph.twins, _WIDEST), (graph.parts, _WIDEST_OF_PARTS))
     for way, widest in ways:
         made = way()
-        if max(map(len, made.rows), default=0) <= widest:
-            return made
-    return graph.alike()
+        if graph.width(made) <= widest:
+            return graph.drawn(made)
+    return graph.drawn(graph.alike())
 
 
 class _Graph:
@@ -102,16 +112,16 @@ class _Graph:
                 if end in switches:
                     (self._at if wire.other(end) in switches else self._hosts)[end].append(wire)
 
-    def whole(self) -> Folded:
+    def whole(self) -> _Folding:
         """Draw each switch."""
-        return self._drawn([(name,) for name in self._network.switches], [])
+        return _Folding([(name,) for name in self._network.switches])
 
-    def twins(self) -> Folded:
+    def twins(self) -> _Folding:
         """Fold switches with equal hosts that are linked to the same switches."""
         made = _classes(self._network.switches, lambda name: (self._own[name], self._links(name, lambda peer: peer)))
-        return self._drawn(made, [_TWINS])
+        return _Folding(made, [_TWINS])
 
-    def parts(self) -> Folded:
+    def parts(self) -> _Folding:
         """Fold twins, and draw two of each kind of equal parts below the top row."""
         top = max(self._tier.values(), default=0)
         parts = self._parts_below(top) if top else []
@@ -125,12 +135,12 @@ class _Graph:
         title = f"{len(more)} more parts like these"
         box = Box(tuple(name for part in more for name in part if self._tier[name] == 0), title=title)
         notes = [_TWINS, f"{len(more)} of {len(parts)} parts of the network equal the drawn ones and are one box."]
-        return self._drawn(made, notes, _More(box, left_out))
+        return _Folding(made, notes, _More(box, left_out))
 
-    def alike(self) -> Folded:
+    def alike(self) -> _Folding:
         """Fold all switches with equal surroundings."""
         classes = _classes(self._network.switches, self._colours.__getitem__)
-        return self._drawn(classes, ["Switches with equal links and equal neighbours are one box."])
+        return _Folding(classes, ["Switches with equal links and equal neighbours are one box."])
 
     @cached_property
     def _tier(self) -> dict[str, int]:
@@ -175,6 +185,8 @@ class _Graph:
     def _wire_key(self, switch: str, wire: Wire) -> Key:
         """Return the rate of a link and the marks of its two directions, without names."""
         signs = self._network.signs
+        if not self._network.at:
+            return wire.speed, "", ""
         return wire.speed, signs(wire.outward(switch)), signs(wire.outward(wire.other(switch)))
 
     def _links(self, name: str, of_peer: Callable[[str], Key]) -> Key:
@@ -216,7 +228,16 @@ class _Graph:
             parts.append(part)
         return [tuple(part) for part in parts]
 
-    def _drawn(self, classes: Iterable[Sequence[str]], notes: Sequence[str], more: _More | None = None) -> Folded:
+    def width(self, folding: _Folding) -> int:
+        """Return the boxes in the longest row."""
+        rows = Counter(self._tier[members[0]] for members in folding.classes)
+        if folding.more is not None:
+            rows[max(self._tier.values()) - 1] += 1
+        return max(rows.values(), default=0)
+
+    def drawn(self, folding: _Folding) -> Folded:
+        """Make the boxes and lines."""
+        classes, notes, more = folding.classes, folding.notes, folding.more
         boxes = {name: box for members in classes for box in [Box(tuple(members))] for name in members}
         drawn = sorted(dict.fromkeys(boxes.values()), key=lambda box: self._order[box.members[0]])
         if more is not None:
@@ -269,7 +290,8 @@ def _numbered(keys: Mapping[str, Key]) -> dict[str, int]:
     return {name: numbers.setdefault(key, len(numbers)) for name, key in keys.items()}
 
 
-def names_of(members: Sequence[str]) -> str:
+@lru_cache(maxsize=256)
+def names_of(members: tuple[str, ...]) -> str:
     """Name several nodes: "h0 .. h15", "a, b", "a, b and 7 more"."""
     runs: list[list[str]] = []
     for name in members:

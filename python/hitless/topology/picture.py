@@ -72,7 +72,9 @@ def _strokes(drawing: Folded) -> dict[str, float]:
 
 def _marks(drawing: Folded, line: Line) -> dict[tuple[int, str], Mark]:
     """Return the marks of a line by the end that sends and their sign."""
-    found = {}
+    found: dict[tuple[int, str], Mark] = {}
+    if not drawing.network.at:
+        return found
     for wire in line.wires:
         for end in wire.ends:
             for mark in drawing.network.at.get(wire.outward(end), ()):

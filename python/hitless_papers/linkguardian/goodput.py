@@ -93,7 +93,7 @@ class Table3(Exhibit):
     rests_on = basis.KERNEL_NOTE
 
     def points(self, context: Context) -> Iterable[Point]:
-        duration_ms = context.length("ms of traffic", full=10_000, normal=2_000, quick=250)
+        duration_ms = context.length("ms of traffic", full=10_000, normal=2_000, quick=125)
         for scheme, loss in _cases():
             yield Point(f"{scheme} {testbed.exponent(loss)}", _iperf(scheme, loss, duration_ms), keep=("throughput",))
         for loss in _SLOWED:
