@@ -25,5 +25,6 @@ def test_the_bridge_and_the_switch_are_measured_and_nothing_is_left() -> None:
         assert "failed" not in row, (name, row)
         assert row["flood_pps"] > 0, name
         assert row["tcp"]["throughput_bps"] > 0, name
+        assert row["tcp_with_tso"]["throughput_bps"] > 0, name
         assert row["duplicates"] == 0, name
     assert not [path.name for path in Path("/run/netns").iterdir() if path.name.startswith("hl-bench-")]

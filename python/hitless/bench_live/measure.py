@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitless import _native
-from hitless.bench_live.network import HOST_IP, Network
+from hitless.bench_live.network import HOST_IP, Network, switch_on_tso
 from hitless.errors import HitlessError
 
 FRAME_BYTES = 64
@@ -32,11 +32,17 @@ class Processors:
     device: int | None
 
 
-def measure(network: Network, processors: Processors, *, trial_s: float, tcp_s: float) -> dict[str, Any]:
-    """Measure everything about the device in ``network``."""
+def measure(
+    network: Network, processors: Processors, *, trial_s: float, tcp_s: float, with_tso: bool
+) -> dict[str, Any]:
+    """Measure everything about the device in ``network``; with TSO if it takes such buffers."""
     # Only during the packet tests: the sink's ring would take every frame of TCP too.
     packets = _packets(_stream_between(_native.TrafficEnds(*network.ends), processors), trial_s)
-    return packets | {"tcp": tcp(network, tcp_s)}
+    found = packets | {"tcp": tcp(network, tcp_s)}
+    if not with_tso:
+        return found
+    switch_on_tso(network)
+    return found | {"tcp_with_tso": tcp(network, tcp_s)}
 
 
 def _stream_between(ends: "_native.TrafficEnds", processors: Processors) -> Stream:

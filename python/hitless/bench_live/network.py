@@ -17,6 +17,7 @@ PORTS = ("near-port", "far-port")
 """Interfaces of the device."""
 INTERFACE = "eth0"
 """Interface of either end."""
+_TSO = ("tx-checksum-ip-generic", "tx-tcp-segmentation", "tx-generic-segmentation")
 _NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
 
 
@@ -81,6 +82,16 @@ def _build_end(namespace: str, role: str, other: str) -> None:
         f"neighbour replace {HOST_IP[other]} lladdr {HOST_MAC[other]} dev {INTERFACE} nud permanent",
     ]
     kernel.ip_batch(lines, namespace=namespace)
+
+
+def switch_on_tso(made: Network) -> None:
+    """Let the ends, and the ports between them, leave the splitting of TCP buffers to their cards."""
+    inside = [(made.near, INTERFACE), (made.far, INTERFACE)]
+    present = {link["ifname"] for link in kernel.ip_json("link", namespace=made.device)}
+    inside += [(made.device, port) for port in PORTS if port in present]
+    for namespace, interface in inside:
+        with kernel.inside(namespace):
+            _native.NetworkInterface(interface).switch_on_offloads([*_TSO])
 
 
 def _require_off(namespace: str, interface: str) -> None:

@@ -56,7 +56,8 @@ def bench_live(
 def _measure(device: Device, where: Processors, trial_s: float, tcp_s: float) -> dict[str, Any]:
     try:
         with network(with_device=device.kind != "wire") as made, device.running(made, where.device) as mode:
-            return {"mode": mode} | measure(made, where, trial_s=trial_s, tcp_s=tcp_s)
+            with_tso = device.mode in {"", "packet"}
+            return {"mode": mode} | measure(made, where, trial_s=trial_s, tcp_s=tcp_s, with_tso=with_tso)
     except (HitlessError, OSError, _native.ScenarioError, subprocess.TimeoutExpired) as refused:
         return {"failed": str(refused)}
 

@@ -15,6 +15,7 @@ mod departures;
 mod edge;
 mod external;
 mod frames;
+mod info;
 mod live;
 mod points;
 mod settings;

@@ -6,9 +6,10 @@ use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_core::wire::shim::{CheckNumber, DetourCount, ShimStack};
 use hitless_core::wire::{Ecn, Packet, PriorityMark, ServiceKey};
 
-use super::frames::FrameInfo;
+use super::info::FrameInfo;
 
 /// The fields read from a frame of a host.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub destination: MacAddress,
     pub source: MacAddress,
