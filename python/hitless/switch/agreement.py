@@ -1,4 +1,4 @@
-"""Agreement of the two ends of a link to protect it: what an end knows of the other, and the state that follows.
+"""Agreement of the two ends of a link to protect it: an end's knowledge about the other, and its state.
 
 The ends agree while each hears the other, and frames of full length pass in both directions: a device between the
 boxes with a smaller MTU lets short greetings pass, and drops long protected frames.

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hitless.errors import HitlessError
 from hitless.live import LiveRun, Status
-from hitless.switch import check
+from hitless.switch import check, masters
 from hitless.switch.agreement import Agreement, State
 from hitless.switch.kernel_path import KernelPath
 from hitless.switch.link import LinkPlan, mtu_plan
@@ -31,6 +31,7 @@ class FailOpen:
         self._agreement = Agreement(sums.outside_bytes, plan.rate_bps, sums.needed_bytes)
         self._state: State = "silent"
         self._warnings = Warnings()
+        self._masters: dict[str, str] = {}
         self._peer = Peer(plan.outside, self._agreement, self._look, self._follow, self._fail)
         self._failure: HitlessError | None = None
         self._lock = threading.Lock()
@@ -59,7 +60,8 @@ class FailOpen:
             "forwarded_by": "hitless" if answers else instead,
             "trouble": None if trouble is None else str(trouble),
         }
-        return Status({**status.values, "peer": peer})
+        enslaved = [f"{masters.sentence(*pair)}: {masters.mend(pair[0])}" for pair in self._masters.items()]
+        return Status({**status.values, "peer": peer, "warnings": [*status.warnings, *enslaved]})
 
     def renew(self) -> None:
         """Install the path again, after the return of an interface. Raises `HitlessError`."""
@@ -68,11 +70,18 @@ class FailOpen:
                 self._path.renew()
 
     def _look(self) -> None:
-        """Note changed MTUs, and wait for an answer of the forwarding loop. Raises `HitlessError` if it hangs."""
+        """Note changes of interfaces, and wait for the forwarding loop's answer. Raises `HitlessError` if it hangs."""
+        self._look_for_masters()
         with suppress(HitlessError):  # an interface is gone
             sums = mtu_plan(self._plan)
             self._agreement.mtu_bytes, self._agreement.frame_bytes = sums.outside_bytes, sums.needed_bytes
         self._live.take("there", "all" if self._path is None else "link")
+
+    def _look_for_masters(self) -> None:
+        before, self._masters = self._masters, masters.enslaved([self._plan.inside, self._plan.outside])
+        for name, master in self._masters.items():
+            if before.get(name) != master:
+                log.warning("%s -> %s", masters.sentence(name, master), masters.mend(name))
 
     def _follow(self, state: State) -> None:
         """Follow the agreement. A frame can be lost at a change, but none crosses twice."""

@@ -6,6 +6,7 @@ from hitless.errors import HitlessError
 from hitless.live import link_inner_mtu, ports
 from hitless.switch.agreement import PATIENCE_S, PROBE_MIN_BYTES, Agreement, Passage, State
 from hitless.switch.link import LinkPlan
+from hitless.switch.masters import enslaved, mend, sentence
 
 LIKELY = (
     "likely causes: hitless link does not run there, or in another version; the cable leads elsewhere; the interface "
@@ -84,7 +85,9 @@ def of_lengths(passage: Passage, plan: LinkPlan, mtu_bytes: int, others_mtu_byte
 
 
 def _likely(plan: LinkPlan) -> str:
-    """Return the causes of a silence: one that is known here, or all that only a look at the other box can tell."""
+    """Return the cause of a silence that is known here, or the causes that only a look at the other box can tell."""
+    if masters := enslaved([plan.outside]):
+        return f"cause: {sentence(plan.outside, masters[plan.outside])}: {mend(plan.outside)}"
     try:
         carrier = ports.opened(plan.outside).carrier
     except HitlessError as gone:
