@@ -3,9 +3,10 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 from hitless.errors import HitlessError
 from hitless.live import LiveRun, Status
@@ -51,7 +52,7 @@ class FailOpen:
             raise self._failure
 
     def added_to(self, status: Status) -> Status:
-        """Return the status with ``peer``: the answers of the other end, and the path of frames."""
+        """Return the status with ``peer``, and with the state of protection while the kernel forwards."""
         answers = self._state == "agreed"
         instead = "nobody" if self._path is None else "kernel"
         trouble = of_state(self._state, self._plan, self._agreement, time.monotonic())
@@ -61,7 +62,9 @@ class FailOpen:
             "trouble": None if trouble is None else str(trouble),
         }
         enslaved = [f"{masters.sentence(*pair)}: {masters.mend(pair[0])}" for pair in self._masters.items()]
-        return Status({**status.values, "peer": peer, "warnings": [*status.warnings, *enslaved]})
+        protections = [end if answers else _suspended(end) for end in status.values["protections"]]
+        changed = {"peer": peer, "protections": protections, "warnings": [*status.warnings, *enslaved]}
+        return Status({**status.values, **changed})
 
     def renew(self) -> None:
         """Install the path again, after the return of an interface. Raises `HitlessError`."""
@@ -114,3 +117,8 @@ class FailOpen:
         if self._path is not None:
             self._path.open()
         self._on_failure()
+
+
+def _suspended(end: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an end of a protected link that waits for the agreement: its packets take another path meanwhile."""
+    return {**end, "phase": "waiting"} if end["phase"] in {"on", "starting"} else end

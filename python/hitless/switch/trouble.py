@@ -40,7 +40,7 @@ class Warnings:
         """Is it time for a warning about this state?"""
         if state != self._state:
             was_agreed, self._state, self._since_s = self._state == "agreed", state, now_s
-            self._next_s = now_s + _AFTER_S[0]
+            self._next_s = now_s + _AFTER_S[was_agreed]
             return was_agreed
         if state == "agreed" or now_s < self._next_s:
             return False
