@@ -17,10 +17,10 @@ def status(program, name):
 
 
 def names(program):
-    """Return the running processes as the error for several names them: name -> process."""
-    told = hitless(program, "status", code=2).stderr
-    found = [word.partition("-")[2] for word in told.replace(",", " ").split() if word.startswith(f"{program}-")]
-    return {status(program, name)["pid"]: name for name in found}
+    """Return the running processes as the error for several names them: process -> name."""
+    told = " ".join(hitless(program, "status", code=2).stderr.split())
+    found = re.findall(r"--name (\S+) \(process (\d+), \S+ - \S+, namespace \S+\)", told)
+    return {int(pid): name for name, pid in found}
 
 
 def way(document, direction):

@@ -33,7 +33,8 @@ def service(program, name):
     """Run a control server that answers with its name."""
     with running.placed(program, name) as path:
         server, is_over = control.Server(path, running.Request), threading.Event()
-        answer = {"folder": path.parent.name}
+        ports = [{"interface": "eth1"}, {"interface": "eth2"}]
+        answer = {"folder": path.parent.name, "name": name, "pid": 7, "interfaces": ports}
         thread = threading.Thread(target=server.serve, args=(lambda _: answer, lambda: not is_over.is_set()))
         thread.start()
         try:
@@ -56,14 +57,15 @@ def test_one_is_chosen_and_of_several_the_named_one(folder):
     assert "no hitless link or switch runs" in refused(None)
     with ExitStack() as stack:
         stack.enter_context(service("link", "eth2"))
-        assert running.choose(None).ask(running.Status()) == {"folder": "link-eth2"}
+        assert running.choose(None).ask(running.Status())["folder"] == "link-eth2"
         stack.enter_context(service("switch", "fabric"))
         assert running.choose(None, "link").name == "eth2"
         stack.enter_context(service("link", "eth2"))
         told = refused(None, "link")
-        assert "2 of hitless link run on this machine: link-eth2 (user " in told
-        assert "link-eth2-2 (user " in told
-        assert running.choose("eth2-2", "link").ask(running.Status()) == {"folder": "link-eth2-2"}
+        assert "2 of hitless link run on this machine: --name link-eth2 (process 7, eth1 - eth2), --name" in told
+        assert "2 of hitless link run" in refused("eth2", "link"), "the interface has this name in two namespaces"
+        assert running.choose("eth2-2", "link").ask(running.Status())["folder"] == "link-eth2-2"
+        assert running.choose("link-eth2").ask(running.Status())["folder"] == "link-eth2"
         assert running.choose("switch-fabric").name == "fabric"
         assert "did you mean eth2?" in refused("eth3", "link")
     assert running.running() == []

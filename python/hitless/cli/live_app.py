@@ -76,7 +76,7 @@ def link_check(
     vlan_tags: Annotated[int, typer.Option(min=0, max=2, help="Maximum VLAN tags on a frame.")] = 0,
     json: Json = False,
 ) -> None:
-    """Check MTU, carrier, rate and offloads of both interfaces, and the other end, before hitless link starts.
+    """Check MTU, master, carrier, rate and offloads of both interfaces, and the other end.
 
     Examples:
 

@@ -61,7 +61,8 @@ def _command(target: running.Running, request: running.Protect | running.Unprote
     for link in status["protected_links"]:
         print_note(f"{_named(status, link)}: {_sentence(link)}")
     if _waits(status):
-        print_note("warning: the other end has not answered yet: does hitless run there?")
+        trouble = (status["peer"] or {}).get("trouble") or "does hitless run there?"
+        print_note(f"warning: the other end has not answered yet: {trouble}")
 
 
 def _named(status: Values, link: Values) -> str:
@@ -70,7 +71,7 @@ def _named(status: Values, link: Values) -> str:
 
 
 def _waits(status: Values) -> bool:
-    return any(link["state"] in {"starting", "ending"} for link in status["protected_links"])
+    return any(link["state"] in {"starting", "ending", "waiting"} for link in status["protected_links"])
 
 
 def _sentence(link: Values) -> str:

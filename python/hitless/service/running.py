@@ -123,7 +123,7 @@ def _user(number: int) -> str:
 def choose(name: str | None, program: Program | None = None) -> Running:
     """Return the process with this name, full or without the program, or the only one. Raises `BadInput`."""
     found = running(program)
-    chosen = [one for one in found if name in {None, one.name, one.full_name}]
+    chosen = [one for one in found if name in {None, one.full_name}] or _named(str(name), found)
     what = f"hitless {program}" if program else "hitless link or switch"
     if not found:
         hint = f"hitless {program or 'link'} --help shows how to start one"
@@ -132,7 +132,7 @@ def choose(name: str | None, program: Program | None = None) -> Running:
         known = [one.name if program else one.full_name for one in found]
         raise BadInput(f"no {what} {name} runs on this machine", hint=did_you_mean(str(name), known, "running"))
     if len(chosen) > 1:
-        raise BadInput(f"{len(chosen)} of {what} run on this machine: {_listed(chosen)}", hint="choose one by its name")
+        raise BadInput(f"{len(chosen)} of {what} run on this machine: {_listed(chosen)}")
     if not chosen[0].is_accessible:
         rule = "only its user and root can control it"
         hint = f"sudo -u {chosen[0].owner} hitless ..., or as root: sudo hitless ..."
@@ -142,8 +142,41 @@ def choose(name: str | None, program: Program | None = None) -> Running:
     return chosen[0]
 
 
+def _named(name: str, found: Sequence[Running]) -> list[Running]:
+    """Return the processes with a name without the program; in two namespaces an interface can have the same name."""
+    return [one for one in found if name == one.name or (len(found) > 1 and name == _about(one).get("name"))]
+
+
+def _about(one: Running) -> dict[str, Any]:
+    """Return the status of a process; an empty one if it cannot be asked."""
+    try:
+        return one.ask(Status(), timeout_s=_PROBE_S) if one.is_accessible else {}
+    except HitlessError:
+        return {}
+
+
 def _listed(found: Sequence[Running]) -> str:
-    return ", ".join(f"{one.full_name} (user {one.owner})" for one in found)
+    return ", ".join(f"--name {one.full_name} ({_described(one)})" for one in found)
+
+
+def _described(one: Running) -> str:
+    """Tell a process from others: its number, interfaces and namespace, or its user."""
+    about = _about(one)
+    if "pid" not in about:
+        return f"user {one.owner}"
+    interfaces = " - ".join(each["interface"] for each in about["interfaces"])
+    return f"process {about['pid']}, {interfaces}{_namespace(about['pid'])}"
+
+
+def _namespace(pid: int) -> str:
+    """Return the name of a process's network namespace; "" without a name."""
+    with suppress(OSError):
+        own = Path(f"/proc/{pid}/ns/net").stat()
+        for named in Path("/run/netns").glob("*"):
+            with suppress(OSError):
+                if named.stat().st_ino == own.st_ino:
+                    return f", namespace {named.name}"
+    return ""
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Literal
 
 from hitless.errors import BadInput, HitlessError
 from hitless.live import link_inner_mtu, ports
+from hitless.switch import masters
 from hitless.switch.agreement import PERIOD_S, Agreement
 from hitless.switch.greeting import NOBODY, Greeting, read
 from hitless.switch.link import LinkPlan, mtu_plan
@@ -46,7 +47,7 @@ def findings(plan: LinkPlan, *, set_mtu: bool) -> list[Finding]:
         return [finding for finding in missing if finding]
     found = [_mtu(plan, set_mtu=set_mtu)]
     for name in (plan.inside, plan.outside):
-        found += [_carrier(name), _rate(name, plan), _offloads(name)]
+        found += [_master(name), _carrier(name), _rate(name, plan), _offloads(name)]
     return found
 
 
@@ -134,6 +135,13 @@ def _mtu(plan: LinkPlan, *, set_mtu: bool) -> Finding:
     instead = f", or ip link set {plan.inside} mtu {lower} and the same on every host behind it" if lower else ""
     mend = f"ip link set {plan.outside} mtu {sums.needed_bytes} at both ends, or --set-mtu{instead}"
     return Finding("error", subject, f"the link's MTU is too small: {sums}", mend)
+
+
+def _master(name: str) -> Finding:
+    subject, master = f"{name}: master", masters.master_of(name)
+    if master is None:
+        return Finding("ok", subject, "no bridge or bond has it")
+    return Finding("error", subject, masters.sentence(name, master), masters.mend(name))
 
 
 def _carrier(name: str) -> Finding:

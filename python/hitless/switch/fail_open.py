@@ -3,13 +3,14 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 from hitless.errors import HitlessError
 from hitless.live import LiveRun, Status
-from hitless.switch import check
+from hitless.switch import check, masters
 from hitless.switch.agreement import Agreement, State
 from hitless.switch.kernel_path import KernelPath, Lease
 from hitless.switch.link import LinkPlan, mtu_plan
@@ -17,6 +18,9 @@ from hitless.switch.peer import Peer
 from hitless.switch.trouble import Warnings, of_state
 
 log = logging.getLogger(__name__)
+
+LOOKS_PER_INTERFACES = 6
+"""Renewals of the lease between two looks at the MTUs and masters of the interfaces: about half a second."""
 
 
 class FailOpen:
@@ -31,8 +35,10 @@ class FailOpen:
         self._agreement = Agreement(sums.outside_bytes, plan.rate_bps, sums.needed_bytes)
         self._state: State = "silent"
         self._warnings = Warnings()
+        self._masters: dict[str, str] = {}
         self._peer = Peer(plan.outside, self._agreement, self._look, self._follow, self._fail)
         self._failure: HitlessError | None = None
+        self._looks = 0
         self._lock = threading.Lock()
         if has_path:
             live.take("inside", "nothing")
@@ -50,7 +56,7 @@ class FailOpen:
             raise self._failure
 
     def added_to(self, status: Status) -> Status:
-        """Return the status with ``peer``: the answers of the other end, and the path of frames."""
+        """Return the status with ``peer``, and with the state of protection while the kernel forwards."""
         answers = self._state == "agreed"
         instead = "nobody" if self._path is None else "kernel"
         trouble = of_state(self._state, self._plan, self._agreement, time.monotonic())
@@ -59,7 +65,10 @@ class FailOpen:
             "forwarded_by": "hitless" if answers else instead,
             "trouble": None if trouble is None else str(trouble),
         }
-        return Status({**status.values, "peer": peer})
+        enslaved = [f"{masters.sentence(*pair)}: {masters.mend(pair[0])}" for pair in self._masters.items()]
+        protections = [end if answers else _suspended(end) for end in status.values["protections"]]
+        changed = {"peer": peer, "protections": protections, "warnings": [*status.warnings, *enslaved]}
+        return Status({**status.values, **changed})
 
     def renew(self) -> None:
         """Install the path again, after the return of an interface. Raises `HitlessError`."""
@@ -68,17 +77,26 @@ class FailOpen:
                 self._forward(lease)
 
     def _look(self) -> None:
-        """Note changed MTUs, wait for the forwarding loop, and renew its lease. Raises `HitlessError` if it hangs."""
-        with suppress(HitlessError):  # an interface is gone
-            sums = mtu_plan(self._plan)
-            self._agreement.mtu_bytes, self._agreement.frame_bytes = sums.outside_bytes, sums.needed_bytes
+        """Wait for the forwarding loop, renew its lease, note changed interfaces. Raises `HitlessError` if it hangs."""
         self._live.take("there", "all" if self._path is None else "link")
         with self._lock:
             if self._path is not None and self._path.is_closed:
                 self._forward(self._path.renewed())
+        self._looks += 1
+        if self._looks % LOOKS_PER_INTERFACES == 1:
+            self._look_at_interfaces()
 
     def _forward(self, lease: Lease) -> None:
         self._live.take("inside", "all", between_s=(lease.from_s, lease.until_s))
+
+    def _look_at_interfaces(self) -> None:
+        with suppress(HitlessError):  # an interface is gone
+            sums = mtu_plan(self._plan)
+            self._agreement.mtu_bytes, self._agreement.frame_bytes = sums.outside_bytes, sums.needed_bytes
+        before, self._masters = self._masters, masters.enslaved([self._plan.inside, self._plan.outside])
+        for name, master in self._masters.items():
+            if before.get(name) != master:
+                log.warning("%s -> %s", masters.sentence(name, master), masters.mend(name))
 
     def _follow(self, state: State) -> None:
         """Follow the agreement. A frame can be lost at a change, but none crosses twice."""
@@ -110,3 +128,8 @@ class FailOpen:
         if self._path is not None:
             self._path.open()
         self._on_failure()
+
+
+def _suspended(end: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an end of a protected link that waits for the agreement: its packets take another path meanwhile."""
+    return {**end, "phase": "waiting"} if end["phase"] in {"on", "starting"} else end

@@ -143,7 +143,7 @@ def _of_protections(values: Mapping[str, Any]) -> Iterator[Metric]:
 
 def _of_peer(values: Mapping[str, Any]) -> Iterator[Metric]:
     if "peer" in values:
-        text = "1 if the other end of the link answers; else its frames are not protected."
+        text = "1 if both ends of the link agree to protect it; otherwise frames are not protected."
         yield GaugeMetricFamily(f"{PREFIX}peer_answers", text, value=int(values["peer"]["answers"]))
 
 

@@ -6,6 +6,7 @@ from hitless.errors import HitlessError
 from hitless.live import link_inner_mtu, ports
 from hitless.switch.agreement import PATIENCE_S, PROBE_MIN_BYTES, Agreement, Passage, State
 from hitless.switch.link import LinkPlan
+from hitless.switch.masters import enslaved, mend, sentence
 
 LIKELY = (
     "likely causes: hitless link does not run there, or in another version; the cable leads elsewhere; the interface "
@@ -39,7 +40,7 @@ class Warnings:
         """Is it time for a warning about this state?"""
         if state != self._state:
             was_agreed, self._state, self._since_s = self._state == "agreed", state, now_s
-            self._next_s = now_s + _AFTER_S[0]
+            self._next_s = now_s + _AFTER_S[was_agreed]
             return was_agreed
         if state == "agreed" or now_s < self._next_s:
             return False
@@ -85,6 +86,8 @@ def of_lengths(passage: Passage, plan: LinkPlan, mtu_bytes: int, others_mtu_byte
 
 def _likely(plan: LinkPlan) -> str:
     """Return the causes of a silence: the known one, or the likely ones in the other box."""
+    if masters := enslaved([plan.outside]):
+        return f"cause: {sentence(plan.outside, masters[plan.outside])}: {mend(plan.outside)}"
     try:
         carrier = ports.opened(plan.outside).carrier
     except HitlessError as gone:
