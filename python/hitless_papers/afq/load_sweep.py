@@ -103,7 +103,7 @@ class Figure9(_LoadSweep):
     """CONGA's enterprise sizes."""
 
     sizes = ENTERPRISE
-    quick_ms = 12
+    quick_ms = 9
 
 
 def _loads(context: Context) -> Sequence[int]:
