@@ -66,7 +66,9 @@ const IDLE: u32 = u32::MAX - 1;
 /// Length above which a list is sorted as an array, and maximum number of nodes that an insertion passes.
 const LONG_LIST: usize = 16;
 
+/// Aligned, so that no node lies in two cache lines.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Node<P> {
     time: Time,
     order: OrderKey,

@@ -22,17 +22,20 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 /// The two ends communicate only by packets and by [`SenderEnd`], so they can be in different partitions. Each
 /// partition then has a connection with one unused end. The ends must share a connection only for requests and for
 /// appended messages.
+///
+/// A packet needs two of its cache lines: the first, and one for its end.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C, align(64))]
 pub struct Connection {
-    pub flow: HalfConnection,
+    /// The request before the flow, if the flow is a response.
+    rpc: Option<Box<Rpc>>,
     /// Whether the sending end is in this partition and still open.
     sender_is_here: bool,
     /// Whether the receiving end is in this partition and still open.
     receiver_is_here: bool,
     /// Whether both ends close together.
     is_one: bool,
-    /// The request before the flow, if the flow is a response.
-    rpc: Option<Box<Rpc>>,
+    pub flow: HalfConnection,
 }
 
 impl Connection {
@@ -276,5 +279,27 @@ impl Connection {
     pub fn messages_under_way(&self) -> impl Iterator<Item = MessageRecord> {
         let asked = self.asked();
         self.flow.endpoints.progress.under_way().map(move |message| self.flow.endpoints.record_of(message, asked))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::Connection;
+
+    #[test]
+    fn the_fields_of_both_ends_share_a_cache_line_and_so_do_those_of_each_end() {
+        let line = |offset: usize| offset / 64;
+        assert_eq!(line(offset_of!(Connection, flow.endpoints.receiver_host)), 0);
+        // The goal ends where the next field begins, and the endpoint's hot fields take 32 bytes.
+        let sender = [offset_of!(Connection, flow.endpoints.tagger), offset_of!(Connection, flow.endpoints.sender_end)];
+        let receiver = [
+            offset_of!(Connection, flow.endpoints.reorder_buffer),
+            offset_of!(Connection, flow.endpoints.receiver_end),
+        ];
+        for [below, end] in [sender, receiver] {
+            assert_eq!(line(below - 8), line(end + 31), "from {below} to {end}");
+        }
     }
 }

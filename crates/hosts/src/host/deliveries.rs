@@ -5,10 +5,11 @@ use hitless_core::wire::Time;
 use crate::application::{Application, SenderEnd};
 
 /// The messages of a flow at its receiving end. It knows their lengths, as the receiving program does.
+///
+/// The goal, which every packet needs, is last: the fields behind it in a flow are hot, too.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub struct Deliveries {
-    /// Delivered bytes at which there is something to do next.
-    goal: u64,
     /// Length of each message; 0 for no messages or appended ones.
     message_bytes: u64,
     /// Number of delivered messages, and of all messages.
@@ -20,6 +21,8 @@ pub struct Deliveries {
     sender_end: Option<SenderEnd>,
     /// Whether the receiver is waiting for late datagrams.
     lingers: bool,
+    /// Delivered bytes at which there is something to do next.
+    goal: u64,
 }
 
 impl Deliveries {

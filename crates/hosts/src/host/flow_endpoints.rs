@@ -45,28 +45,38 @@ impl<'a, E: HostEnvironment> Visit<'a, E> {
     }
 }
 
-/// The host's state for one end of a flow, besides the transport.
+/// Fields that all packets of one end share.
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
+struct Template {
+    flow: FlowId,
+    source: HostId,
+    destination: HostId,
+    flow_hash: u32,
+    class: u8,
+    ttl: u8,
+}
+
+/// The host's state for one end of a flow, besides the transport. The fields up to the earliest timer are hot.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub struct Endpoint {
-    host: HostId,
-    /// Fields that all packets of this end share.
-    template: Packet,
+    template: Template,
     /// Whether the host's stack delays packets of this end.
     delays_send: bool,
     timers: PendingTimers,
-    send_line: DelayLine,
-    receive_line: DelayLine,
     /// Ring in which packets wait for the kernel's poll.
     ring: Option<Box<ReceiveRing>>,
+    send_line: DelayLine,
+    receive_line: DelayLine,
 }
 
 impl Endpoint {
     /// Creates an end at `host` that sends packets like `template`.
     pub fn new(template: Packet, host: &HostState, on_network_card: bool) -> Self {
         let ring = host.gro(on_network_card).map(|config| Box::new(ReceiveRing::new(config)));
+        let Packet { flow, source, destination, flow_hash, class, ttl, .. } = template;
         Self {
-            host: template.source,
-            template,
+            template: Template { flow, source, destination, flow_hash, class, ttl },
             delays_send: host.stack(on_network_card).send.is_some(),
             timers: PendingTimers::NONE,
             send_line: DelayLine::default(),
@@ -85,11 +95,11 @@ impl Endpoint {
     fn put(&self, outgoing: &Outgoing, spare: Option<PacketHandle>, packets: &mut PacketStore) -> PacketHandle {
         // An acknowledgement reuses the slot of the packet that it acknowledges, which is in the cache.
         let slot = spare.unwrap_or_else(|| packets.reserve());
-        let packet = &mut packets[slot];
-        *packet = self.template;
-        packet.frame_bytes = outgoing.frame_bytes;
-        packet.ecn = outgoing.ecn;
-        packet.transport = outgoing.transport;
+        let Template { flow, source, destination, flow_hash, class, ttl } = self.template;
+        let &Outgoing { transport, frame_bytes, ecn } = outgoing;
+        let rest = Packet::default();
+        packets[slot] =
+            Packet { frame_bytes, flow, source, destination, flow_hash, class, ecn, ttl, transport, ..rest };
         slot
     }
 }
@@ -104,13 +114,14 @@ pub struct Asked {
 }
 
 /// An active flow without its transports.
+///
+/// Each end's hot fields share a cache line of the connection: the goal of the state above the transport, the state
+/// below it, and the first fields of the endpoint. The fields of both ends come first.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub struct FlowEndpoints {
     pub id: FlowId,
     pub direction: Direction,
-    /// Set for a response once it has started.
-    pub asked: Option<Asked>,
-    pub tag: u32,
     pub on_network_card: bool,
     /// Whether the card's backlog holds the sender back.
     pub limited_by_card: bool,
@@ -120,15 +131,19 @@ pub struct FlowEndpoints {
     pub delays_receive: bool,
     /// Set when the sending end has ended.
     pub outcome: Option<FlowOutcome>,
+    pub receiver_host: HostId,
     /// State above the sender.
     pub progress: Progress,
-    /// State above the receiver.
-    pub deliveries: Deliveries,
     /// State below the sender.
     pub tagger: Option<Box<PriorityTagger>>,
+    pub sender_end: Endpoint,
+    /// Set for a response once it has started.
+    pub asked: Option<Asked>,
+    pub tag: u32,
+    /// State above the receiver.
+    pub deliveries: Deliveries,
     /// State below the receiver.
     pub reorder_buffer: Option<Box<ReorderBuffer>>,
-    pub sender_end: Endpoint,
     pub receiver_end: Endpoint,
 }
 
@@ -136,15 +151,15 @@ impl FlowEndpoints {
     /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
-        let of_end = |end: &Endpoint| u64::from(end.template.frame_bytes) ^ u64::from(end.delays_send);
+        let of_end = |end: &Endpoint| u64::from(end.template.ttl) ^ u64::from(end.delays_send);
         of_end(&self.sender_end) ^ of_end(&self.receiver_end) ^ u64::from(self.waiting)
     }
 
     #[inline]
     pub fn host(&self, side: Side) -> HostId {
         match side {
-            Side::Sender => self.sender_end.host,
-            Side::Receiver => self.receiver_end.host,
+            Side::Sender => self.sender_end.template.source,
+            Side::Receiver => self.receiver_host,
         }
     }
 

@@ -24,10 +24,11 @@ fn connection_stream(flow: FlowIdentity, direction: Direction, streams: &RandomS
 
 /// One direction of a connection: data goes from the sender to the receiver.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub struct HalfConnection {
-    pub endpoints: FlowEndpoints,
     sender: SenderState,
     receiver: ReceiverState,
+    pub endpoints: FlowEndpoints,
     pub started: Time,
     pub reliable: bool,
     /// Time that the receiver waits for late datagrams.
@@ -88,6 +89,7 @@ impl HalfConnection {
             waiting: false,
             delays_receive,
             outcome: None,
+            receiver_host: to,
             progress: Progress::new(config.application),
             deliveries: Deliveries::new(config.application, transport.is_reliable()),
             tagger: config.tagging.map(tagger),

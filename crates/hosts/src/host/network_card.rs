@@ -101,15 +101,16 @@ impl Room {
 /// all frames that transports have sent, including those still in the host's stack; without a stack delay both are
 /// equal. Senders wait for the second, so that a stack delay does not let them overrun the queue.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub struct NetworkCard {
-    rate: BitRate,
     clock: LineClock,
-    timing: Option<CardTiming>,
-    wire_overhead_bytes: u32,
-    room: Room,
-    backlog_limit: Duration,
     busy_until: Time,
     committed_until: Time,
+    backlog_limit: Duration,
+    room: Room,
+    timing: Option<Box<CardTiming>>,
+    wire_overhead_bytes: u32,
+    rate: BitRate,
 }
 
 impl NetworkCard {
@@ -123,7 +124,7 @@ impl NetworkCard {
         Self {
             rate: config.rate,
             clock,
-            timing: config.clock.map(|config| CardTiming::new(config.seed, clock)),
+            timing: config.clock.map(|config| Box::new(CardTiming::new(config.seed, clock))),
             wire_overhead_bytes: config.wire_overhead_bytes,
             room: Room::new(config),
             backlog_limit: config.rate.time_for(config.backlog_limit.0.max(1)),

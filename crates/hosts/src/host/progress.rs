@@ -39,7 +39,10 @@ pub enum Step {
 
 /// The sending application of a flow. The driver calls [`Self::start`] once. After every event of the flow it calls
 /// [`Self::advance`] until that returns `None`.
+///
+/// The goal, which every packet needs, is last: the fields behind it in a flow are hot, too.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub struct Progress {
     application: Application,
     phase: Phase,

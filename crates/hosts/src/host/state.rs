@@ -26,11 +26,18 @@ impl Stack {
     }
 }
 
+/// A host. The fields that every packet needs fill two cache lines, and the line for the card follows.
 #[derive(Clone, Debug, hitless_core::state::State)]
+#[repr(C, align(64))]
 pub struct HostState {
+    pub card: NetworkCard,
     #[configured]
     pub id: HostId,
-    pub card: NetworkCard,
+    drain_pending: bool,
+    /// Packets of the flows that end at this host.
+    pub counts: PacketCounts,
+    /// Flows with a sender held back by the card, in the order of their turns.
+    waiting: VecDeque<FlowId>,
     pub stream: Stream,
     #[configured]
     pub tcp_small_queues: bool,
@@ -46,13 +53,8 @@ pub struct HostState {
     kernel_stack: Stack,
     #[configured]
     network_card_stack: Stack,
-    /// Flows with a sender held back by the card, in the order of their turns.
-    waiting: VecDeque<FlowId>,
-    drain_pending: bool,
     /// Packets dropped by the full card.
     pub dropped_packets: u64,
-    /// Packets of the flows that end at this host.
-    pub counts: PacketCounts,
     /// Whether this host belongs to this partition.
     #[configured]
     pub is_here: bool,

@@ -13,6 +13,7 @@ const SLOTS: usize = 3;
 /// There can be several after a deadline was moved closer (a paced packet before a retransmission timeout). The later
 /// event cannot be cancelled, but it is remembered for reuse instead of scheduling another.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub struct PendingTimers {
     /// Earliest event: the only field read per packet.
     earliest: Time,

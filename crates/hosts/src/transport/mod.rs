@@ -21,11 +21,14 @@ pub struct Outgoing {
     pub ecn: Ecn,
 }
 
-/// The counters of a sending end.
+/// The counters of a sending end. The most frequent ones come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
+#[repr(C)]
 pub struct SenderStatistics {
     /// Data packets sent, including retransmissions.
     pub packets_sent: u64,
+    /// Acknowledgements that echoed congestion.
+    pub congestion_echoes: u64,
     /// Data packets retransmitted.
     pub packets_retransmitted: u64,
     /// Loss recoveries without a timeout (fast recovery, go-back-N after a NACK).
@@ -34,8 +37,6 @@ pub struct SenderStatistics {
     pub timeouts: u64,
     /// Tail loss probes sent (RFC 8985, section 7).
     pub tail_loss_probes: u64,
-    /// Acknowledgements that echoed congestion.
-    pub congestion_echoes: u64,
     /// Observations from selective acknowledgements.
     pub sacks: SackRecord,
 }
@@ -64,17 +65,18 @@ pub struct SackRecord {
     pub pending_bytes: u64,
 }
 
-/// The counters of a receiving end.
+/// The counters of a receiving end. Those of every packet come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
+#[repr(C)]
 pub struct ReceiverStatistics {
     /// Data packets received, including duplicates.
     pub packets_received: u64,
+    /// Data packets with Congestion Experienced.
+    pub marked_packets: u64,
     /// Data packets without new data.
     pub duplicate_packets: u64,
     /// Data packets that arrived after a packet sent later (reordered or retransmitted).
     pub reordered_packets: u64,
-    /// Data packets with Congestion Experienced.
-    pub marked_packets: u64,
     /// Data packets that arrived without their payload, which was missing; they are not counted as received.
     pub trimmed_packets: u64,
 }

@@ -13,9 +13,10 @@ struct Island {
 
 /// The islands of a connection, in order of sequence.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
+#[repr(C)]
 pub(super) struct Reassembly {
-    islands: Vec<Island>,
     changes: u64,
+    islands: Vec<Island>,
 }
 
 impl Reassembly {

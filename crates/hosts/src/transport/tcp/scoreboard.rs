@@ -13,8 +13,9 @@ use super::segment::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
 use hitless_core::wire::{Duration, SackBlocks, Time};
 use std::collections::VecDeque;
 
-/// The segments in flight, and sums over them.
+/// The segments in flight, and sums over them. The first 64 bytes are enough for acknowledgements of data in order.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
+#[repr(C)]
 pub(super) struct Scoreboard {
     segments: Ring<Segment>,
     /// First sequence not acknowledged (SND.UNA).
@@ -25,14 +26,14 @@ pub(super) struct Scoreboard {
     pipe_bytes: u64,
     /// Number of segments with a flag.
     flagged: u32,
+    /// Number of lost segments without a retransmission in flight.
+    pending_retransmissions: u32,
     sacked_bytes: u64,
     /// Total bytes ever assumed lost, including retransmissions.
     losses_bytes: u64,
     lost_bytes: u64,
     retransmitted_bytes: u64,
     sacked_segments: u32,
-    /// Number of lost segments without a retransmission in flight.
-    pending_retransmissions: u32,
     /// Lower bound for the number of the first unrepaired segment.
     retransmit_from: u64,
     /// Segments below this number that were sent once are SACKed or lost, so loss detection skips them.

@@ -138,7 +138,7 @@ impl TcpSender {
 
     #[inline]
     fn count_ece(&mut self, header: &TcpHeader) -> bool {
-        let ece = self.config.ecn && header.flags.contains(TcpFlags::ECE);
+        let ece = self.ecn && header.flags.contains(TcpFlags::ECE);
         self.statistics.congestion_echoes += u64::from(ece);
         ece
     }

@@ -13,9 +13,9 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Congestion control of a connection.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub(super) struct CongestionController {
     pub window: Window,
-    pub algorithm: Algorithm,
     /// Data up to here was sent while the window held back more. Only its acknowledgement grows the window (RFC 9438,
     /// section 5.8; RFC 7661).
     pub cwnd_limited_until: u64,
@@ -23,6 +23,7 @@ pub(super) struct CongestionController {
     /// Initial TTL of this end's packets.
     pub time_to_live: u8,
     pacing: bool,
+    pub algorithm: Algorithm,
     /// Samples of the delivery rate, for an algorithm with a model of the path.
     pub delivery_rate: Option<Box<DeliveryRate>>,
 }

@@ -16,19 +16,20 @@ pub(super) struct Probe {
 }
 
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub(super) struct LossDetection {
-    pub rack: Rack,
-    /// Whether RACK detects losses, which needs SACK (RFC 8985, section 4).
-    pub uses_rack: bool,
+    pub probe: Option<Probe>,
     /// End of RACK's reordering window; [`Time::NEVER`] if nothing waits for it.
     pub reordering_ends_at: Time,
-    pub probe: Option<Probe>,
-    /// Whether a tail loss probe waits to be sent.
-    pub probe_due: bool,
     /// Consecutive duplicate acknowledgements, without SACK.
     pub duplicate_acks: u32,
     /// DupThresh.
     pub dupack_threshold: u32,
+    /// Whether RACK detects losses, which needs SACK (RFC 8985, section 4).
+    pub uses_rack: bool,
+    /// Whether a tail loss probe waits to be sent.
+    pub probe_due: bool,
+    pub rack: Rack,
 }
 
 impl LossDetection {

@@ -41,32 +41,35 @@ use timer::SenderTimer;
 ///
 /// Call order as for every [`Sender`]: `write`, `receive` or `handle_timeout`; `poll_transmit` until `None`;
 /// `next_timeout`. The timer is set only when `poll_transmit` returns `None`.
+///
+/// Data in order needs two groups of adjacent fields, in eight cache lines: the end of `loss` and the start of
+/// `scoreboard`; the end of `reduction` and everything up to the start of `statistics`.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C, align(64))]
 pub struct TcpSender {
-    scoreboard: Scoreboard,
-    send_buffer: SendBuffer,
-    congestion: CongestionController,
-    rtt: RttEstimator,
-    loss: LossDetection,
-    reduction: Reduction,
-    timer: SenderTimer,
-    fast_path: FastPath,
-    statistics: SenderStatistics,
-    pacer: Pacer,
     handshake: Handshake,
+    loss: LossDetection,
+    scoreboard: Scoreboard,
     config: TcpSettings,
+    pacer: Pacer,
+    reduction: Reduction,
+    rtt: RttEstimator,
+    fast_path: FastPath,
+    /// A copy of the setting.
+    ecn: bool,
+    send_buffer: SendBuffer,
+    timer: SenderTimer,
+    congestion: CongestionController,
+    statistics: SenderStatistics,
 }
 
 impl TcpSender {
     /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
-        let config = self.config.mss.0 ^ self.config.header_bytes.0;
-        self.scoreboard.snd_una()
-            ^ self.scoreboard.segments()
-            ^ self.statistics.packets_sent
-            ^ self.cwnd_bytes()
-            ^ config
+        let of_first = self.scoreboard.snd_una() ^ u64::from(self.loss.uses_rack);
+        let of_second = self.rtt.rto().as_ps() ^ self.unsent_bytes() ^ self.statistics.packets_sent;
+        of_first ^ of_second ^ self.cwnd_bytes() ^ self.timer.deadline().as_ps()
     }
 
     /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo the tick of `config`.
@@ -93,6 +96,7 @@ impl TcpSender {
             statistics: SenderStatistics::default(),
             pacer: Pacer::default(),
             handshake,
+            ecn: config.ecn,
             config: *config,
         }
     }

@@ -22,11 +22,8 @@ pub(super) struct Undo {
 
 /// A reduction of the window.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub(super) struct Reduction {
-    pub state: CongestionState,
-    /// End of the state: everything below this is acknowledged (RecoveryPoint of RFC 6675).
-    pub recovery_point: u64,
-    pub prr: ProportionalRateReduction,
     undo: Option<Undo>,
     by_timestamps: bool,
     by_dsack: bool,
@@ -34,6 +31,10 @@ pub(super) struct Reduction {
     pub retransmit_at_once: bool,
     /// Whether the next new data segment carries CWR (RFC 3168, section 6.1.2).
     pub cwr_due: bool,
+    pub state: CongestionState,
+    /// End of the state: everything below this is acknowledged (RecoveryPoint of RFC 6675).
+    pub recovery_point: u64,
+    pub prr: ProportionalRateReduction,
 }
 
 impl Reduction {

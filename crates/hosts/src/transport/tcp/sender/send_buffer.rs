@@ -2,6 +2,7 @@
 
 use crate::transport::tcp::settings::TcpSettings;
 use hitless_core::wire::Time;
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 
 /// The queue of new data. It stores only the number of bytes.
 #[derive(Clone, Debug, hitless_core::state::Value)]
@@ -10,6 +11,8 @@ pub(super) struct SendBuffer {
     unsent_bytes: u64,
     /// The receiver's window (SND.WND).
     pub snd_wnd_bytes: u32,
+    /// Length of a frame without its payload.
+    header_bytes: u32,
     mss_bytes: u64,
     /// Segments below this length wait until everything is acknowledged (RFC 896); 0 disables it.
     nagle_bytes: u64,
@@ -25,6 +28,7 @@ impl SendBuffer {
         Self {
             unsent_bytes: 0,
             snd_wnd_bytes: config.receive_window_bytes(),
+            header_bytes: config.header_bytes.0 as u32,
             mss_bytes: config.mss.0,
             nagle_bytes: if config.nagle { config.mss.0 } else { 0 },
             burst_bytes: 0,
@@ -35,6 +39,12 @@ impl SendBuffer {
     #[inline]
     pub fn unsent_bytes(&self) -> u64 {
         self.unsent_bytes
+    }
+
+    /// Returns the length of a data frame.
+    #[inline]
+    pub fn frame_bytes(&self, payload_bytes: u16) -> u32 {
+        (self.header_bytes + u32::from(payload_bytes)).max(MINIMUM_FRAME_BYTES)
     }
 
     /// Returns whether everything was sent.

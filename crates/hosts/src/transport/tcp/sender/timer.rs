@@ -23,11 +23,12 @@ pub(super) enum TimerKind {
 
 /// The timer. It is set only when nothing more can be sent.
 #[derive(Clone, Debug, hitless_core::state::Value)]
+#[repr(C)]
 pub(super) struct SenderTimer {
     kind: TimerKind,
-    deadline: Time,
     /// Whether it must be set again before waiting.
     pub is_stale: bool,
+    deadline: Time,
     /// Start of the retransmission timeout (RFC 6298, section 5).
     pub rto_base: Time,
     /// Clock of the host's timers.

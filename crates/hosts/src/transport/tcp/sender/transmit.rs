@@ -159,7 +159,7 @@ impl TcpSender {
             self.reduction.cwr_due = false;
             flags = flags.with(TcpFlags::CWR);
         }
-        let ecn = if self.config.ecn { Ecn::Capable } else { Ecn::NotCapable };
+        let ecn = if self.ecn { Ecn::Capable } else { Ecn::NotCapable };
         let remaining_bytes = Some(self.send_buffer.unsent_bytes() + payload_bytes);
         self.segment(sequence, payload_bytes as u16, flags, ecn, now, remaining_bytes)
     }
@@ -181,7 +181,7 @@ impl TcpSender {
         self.timer.is_stale = true;
         // prr_out of RFC 9937 counts new and retransmitted data.
         self.reduction.prr.sent(u64::from(payload_bytes));
-        let frame_bytes = self.config.data_frame_bytes(payload_bytes);
+        let frame_bytes = self.send_buffer.frame_bytes(payload_bytes);
         let timestamp = Timestamp::at(now).0;
         let congestion_option = self.congestion.algorithm.data_option(&self.congestion.window, remaining_bytes);
         let header = TcpHeader { sequence, timestamp, payload_bytes, flags, congestion_option, ..TcpHeader::default() };
