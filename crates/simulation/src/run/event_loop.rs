@@ -86,25 +86,31 @@ impl<E: Edge> Run<E> {
 
     /// Like [`Self::run_until_end`], but pauses if the next event is due at `until` or later.
     pub(super) fn run_before(&mut self, until: Time, progress: &Progress) -> (End, Time) {
+        loop {
+            if let Some(end) = self.run_a_while(until, progress) {
+                return end;
+            }
+        }
+    }
+
+    /// Like [`Self::run_before`], but returns `None` after the next housekeeping.
+    pub(super) fn run_a_while(&mut self, until: Time, progress: &Progress) -> Option<(End, Time)> {
         let deadline = self.global.deadline();
         // Events at the deadline itself still happen.
         let until = until.min(Time(deadline.as_ps().saturating_add(1)));
         // Two instances of the loop, so that small networks do not pay for the check in each turn.
         let turns = if self.network.is_large() { Self::take_turns::<true> } else { Self::take_turns::<false> };
-        loop {
-            if let Some(end) = turns(self, until, deadline) {
-                return end;
-            }
-            debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
-            self.hand_over_rows();
-            progress.tell(self.done_ppm());
-            if progress.is_cancelled() {
-                return (End::Cancelled, self.now);
-            }
-            if progress.takes_pause() {
-                return (End::Paused, self.now);
-            }
+        let ended = turns(self, until, deadline);
+        if ended.is_some() {
+            return ended;
         }
+        debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
+        self.hand_over_rows();
+        progress.tell(self.done_ppm());
+        if progress.is_cancelled() {
+            return Some((End::Cancelled, self.now));
+        }
+        progress.takes_pause().then_some((End::Paused, self.now))
     }
 
     /// Takes turns before `until`, up to the next housekeeping. Returns why the run ends, if it ends.

@@ -35,6 +35,7 @@ mod shared;
 mod simulation;
 mod streaming;
 mod tables;
+mod trial;
 
 pub use build::{build, network_card};
 pub use checkpoint::Resumable;

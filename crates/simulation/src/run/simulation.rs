@@ -1,5 +1,8 @@
 //! A scenario under the simulated clock, from its first event to its results.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use hitless_core::engine::Progress;
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Division;
@@ -11,11 +14,18 @@ use super::event_loop::Run;
 use super::outcome::close;
 use super::partitions;
 use super::streaming::Streaming;
+use super::trial;
 use crate::results::{Outcome, RowSink};
+
+/// A change to each flow of a workload.
+type Change = Arc<dyn Fn(FlowSpec) -> FlowSpec + Send + Sync>;
 
 /// A run of a scenario with all nodes simulated.
 pub struct Simulation {
     run: Run<Closed>,
+    change: Option<Change>,
+    /// Wall time of the construction.
+    built: Duration,
 }
 
 impl Simulation {
@@ -24,7 +34,9 @@ impl Simulation {
     /// # Errors
     /// On errors that show up only here, such as an unreadable file of flows; the message is a sentence.
     pub fn new(scenario: Scenario) -> Result<Self, String> {
-        Ok(Self { run: build(scenario, None, Closed)? })
+        let began = Instant::now();
+        let run = build(scenario, None, Closed)?;
+        Ok(Self { run, change: None, built: began.elapsed() })
     }
 
     /// Number of hosts.
@@ -35,8 +47,14 @@ impl Simulation {
     /// Changes each flow of the workload before it starts.
     ///
     /// Flows of closed loops stay as they are.
-    pub fn with_flows_changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
-        self.run.global.flow_starts = self.run.global.flow_starts.changed(change);
+    pub fn with_flows_changed(self, change: impl Fn(FlowSpec) -> FlowSpec + Send + Sync + 'static) -> Self {
+        self.with_change(Arc::new(change))
+    }
+
+    fn with_change(mut self, change: Change) -> Self {
+        let of_flow = change.clone();
+        self.run.global.flow_starts = self.run.global.flow_starts.changed(move |flow| of_flow(flow));
+        self.change = Some(change);
         self
     }
 
@@ -52,10 +70,19 @@ impl Simulation {
     /// do not depend on the number of threads. If the scenario cannot be divided ([`Scenario::undivided_because`]), one
     /// thread runs it.
     ///
-    /// One thread also runs small networks, whose hosts together do not cause enough events in a window for several
-    /// threads.
+    /// The run starts undivided, and continues in partitions if a trial finds them faster; a large network is divided
+    /// at the start if its hosts can cause enough events.
     pub fn run_on(self, threads: usize, progress: &Progress) -> Outcome {
-        let division = self.division(threads).filter(|division| partitions::can_pay(&self.run.network, division));
+        let Some(division) = self.division(threads) else { return self.run(progress) };
+        if trial::is_affordable(&self.run) {
+            let Self { run, change, built } = self;
+            let again = |scenario| {
+                let again = Self::new(scenario)?;
+                Ok(change.into_iter().fold(again, Self::with_change).run)
+            };
+            return trial::run(run, built, again, division.parts(), progress);
+        }
+        let division = Some(division).filter(|division| partitions::can_pay(&self.run.network, division));
         self.run_in(division, threads, progress)
     }
 
@@ -73,7 +100,7 @@ impl Simulation {
 
     fn run_in(self, division: Option<Division>, threads: usize, progress: &Progress) -> Outcome {
         let Some(division) = division else { return self.run(progress) };
-        let (run, end, ended_at) = partitions::run(self.run, &division, threads, progress);
+        let (run, end, ended_at) = partitions::run(self.run, &division, threads, progress, &mut None);
         close(run, end, ended_at)
     }
 

@@ -1,6 +1,6 @@
 //! Divides a network into parts that can run in parallel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hitless_core::wire::{Duration, HostId};
 
@@ -20,13 +20,21 @@ impl Division {
     /// Divides the network into at most `parts` parts. Links without delay are never cut, and a host stays with its
     /// switch. An exception: if `parts` is at least the number of nodes, each node is a separate part, where possible.
     ///
-    /// Switches with hosts are divided into ranges with about the same number of hosts, in the order of their hosts (in
+    /// Switches with hosts are divided into ranges with about the same number of ports, in the order of their hosts (in
     /// a fat tree, the order of pods). Every other switch joins the part to which it has the most links, and in a tie
     /// the part with the fewest ports: so an aggregation switch joins its pod, and cores and spines are spread.
     pub fn new(topology: &Topology, parts: usize) -> Self {
+        let ports = topology.switches.iter().map(|switch| switch.ports.len() as u64);
+        let weights: Vec<u64> = topology.hosts.iter().map(|_| 1).chain(ports).collect();
+        Self::weighed(topology, parts, &weights)
+    }
+
+    /// Like [`Self::new`], with a weight for each node, hosts first, instead of its number of ports.
+    pub fn weighed(topology: &Topology, parts: usize, weights: &[u64]) -> Self {
         let nodes = topology.hosts.len() + topology.switches.len();
         let groups = Groups::new(topology, parts < nodes);
-        let of_groups = if parts < nodes { assign(topology, &groups, parts.max(1)) } else { numbered(&groups) };
+        let of_groups =
+            if parts < nodes { assign(topology, &groups, parts.max(1), weights) } else { numbered(&groups) };
         let mut numbers = BTreeMap::new();
         let mut number = |node: usize| {
             let next = numbers.len() as u32;
@@ -109,19 +117,25 @@ fn numbered(groups: &Groups) -> BTreeMap<usize, u32> {
 }
 
 /// Assigns a part to each group; groups are keyed by their representative.
-fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize, u32> {
+fn assign(topology: &Topology, groups: &Groups, parts: usize, weights: &[u64]) -> BTreeMap<usize, u32> {
     let hosts = topology.hosts.len();
     let mut sizes = BTreeMap::new();
-    (0..hosts).for_each(|host| *sizes.entry(groups.of(host)).or_insert(0_usize) += 1);
+    for (node, weight) in weights.iter().enumerate() {
+        *sizes.entry(groups.of(node)).or_insert(0) += weight;
+    }
+    let with_hosts: BTreeSet<usize> = (0..hosts).map(|host| groups.of(host)).collect();
+    let total: u64 = with_hosts.iter().map(|group| sizes[group]).sum();
     let mut of_groups = BTreeMap::new();
+    let mut loads = vec![0; parts];
     let mut before = 0;
-    for (&group, &size) in &sizes {
-        // A group goes to the part that contains the middle of its range of hosts.
-        let middle = 2 * before + size;
-        of_groups.insert(group, (middle * parts / (2 * hosts)).min(parts - 1) as u32);
+    for group in with_hosts {
+        // A group goes to the part that contains the middle of its range of weights.
+        let size = sizes[&group];
+        let part = ((2 * before + size) * parts as u64 / (2 * total).max(1)).min(parts as u64 - 1);
+        of_groups.insert(group, part as u32);
+        loads[part as usize] += size;
         before += size;
     }
-    let mut ports = vec![0; parts];
     // From the hosts up: each round assigns the switches that have a neighbour with a part.
     loop {
         let mut found = BTreeMap::new();
@@ -138,12 +152,12 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
         if ready.is_empty() {
             break;
         }
-        // Links were counted before this round, so its assignments influence each other only through `ports`.
+        // Links were counted before this round, so its assignments influence each other only through `loads`.
         for (group, links) in ready {
             let most = links.iter().copied().max().unwrap_or(0);
             let candidates = (0..parts).filter(|&part| links[part] == most);
-            let part = candidates.min_by_key(|&part| ports[part]).unwrap_or(0);
-            ports[part] += links.iter().sum::<usize>();
+            let part = candidates.min_by_key(|&part| loads[part]).unwrap_or(0);
+            loads[part] += sizes[&group];
             of_groups.insert(group, part as u32);
         }
     }
@@ -200,6 +214,15 @@ mod tests {
         let topology = dumbbell(4, 4, LINK, LINK);
         assert_eq!(Division::new(&topology, 8).parts(), 2);
         assert_eq!(Division::new(&topology, 10).parts(), 10, "each node by itself");
+    }
+
+    #[test]
+    fn a_busy_leaf_has_a_part_of_its_own() {
+        let topology = leaf_spine(8, 4, 40);
+        let busy = topology.host_ids().map(|host| 1 + 1_000 * u64::from(host.0 < 40));
+        let weights: Vec<u64> = busy.chain(topology.switch_ids().map(|_| 1)).collect();
+        let division = Division::weighed(&topology, 2, &weights);
+        assert_eq!(hosts_of_parts(&topology, &division), [40, 280]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Node {
     }
 
     /// Returns the index of the node in a list with the hosts first and then the switches.
-    pub(super) const fn index(self, hosts: usize) -> usize {
+    pub const fn index(self, hosts: usize) -> usize {
         match self {
             Node::Host(host) => host.0 as usize,
             Node::Switch(switch) => hosts + switch.0 as usize,

@@ -12,6 +12,7 @@ mod mail;
 mod pace;
 mod partition;
 mod team;
+mod trial;
 mod whole;
 mod windows;
 mod workers;
@@ -30,22 +31,26 @@ use super::network::Network;
 use mail::Post;
 use partition::Partition;
 use team::Team;
+pub(super) use trial::Trial;
 use whole::Whole;
 use windows::{Course, Ended};
 use workers::{Dismissal, Gate, Report};
 
 /// Runs `run`, which must not have started, to its end: in the partitions of `division`, on `threads` threads. Returns
-/// the joined run, as if it had never been divided; the network has drained if every flow was done.
+/// the joined run, as if it had never been divided; the network has drained if every flow was done. A run that loses
+/// its `trial` ends early, and leaves the trial.
 pub(super) fn run(
     run: Run<Closed>,
     division: &Division,
     threads: usize,
     progress: &Progress,
+    trial: &mut Option<Trial>,
 ) -> (Run<Closed>, End, Time) {
     let Run { global, network, .. } = run;
     let lookahead = lookahead(&network, division);
     let partitions = divide::divide(network, &global.scenario, division);
-    let (global, partitions, ended) = run_partitions(global, partitions, division, lookahead, threads, progress);
+    let crew = Crew { lookahead, threads, progress, trial };
+    let (global, partitions, ended) = run_partitions(global, partitions, division, crew);
     let (network, events, now) = divide::join(partitions, division);
     let (events, now) = (events + ended.events, now.max(ended.now));
     (Run { global, network, events, now }, ended.end, ended.ended_at)
@@ -66,7 +71,7 @@ pub(super) fn can_pay(network: &Network<Closed>, division: &Division) -> bool {
 }
 
 /// Minimum delay from one partition to another.
-fn lookahead(network: &Network<Closed>, division: &Division) -> Duration {
+pub(super) fn lookahead(network: &Network<Closed>, division: &Division) -> Duration {
     let links = (0..network.shared.links.iter().len()).map(DirectedLink::from_index);
     let cut = links.filter(|&link| {
         let (from, to) = division.of_link(&network.topology, link);
@@ -76,14 +81,21 @@ fn lookahead(network: &Network<Closed>, division: &Division) -> Duration {
     least.unwrap_or(network.shared.sender_end_delay)
 }
 
+/// How the partitions run.
+struct Crew<'a> {
+    lookahead: Duration,
+    threads: usize,
+    progress: &'a Progress,
+    trial: &'a mut Option<Trial>,
+}
+
 fn run_partitions(
     mut global: Global,
     partitions: Vec<Partition>,
     division: &Division,
-    lookahead: Duration,
-    threads: usize,
-    progress: &Progress,
+    crew: Crew<'_>,
 ) -> (Global, Vec<Partition>, Ended) {
+    let Crew { lookahead, threads, progress, trial } = crew;
     let post = Post::new(&partitions[0].network.topology, division);
     let gate = Gate::new(threads.clamp(1, partitions.len()) - 1);
     let reports: Vec<Report> = partitions.iter().map(|_| Report::default()).collect();
@@ -95,7 +107,7 @@ fn run_partitions(
         }
         let _dismissal = Dismissal(gate);
         let team = Team::new(partitions, reports, post, gate);
-        Course { global: &mut global, whole: Whole::new(partitions, division), team, lookahead, progress }.run()
+        Course { global: &mut global, whole: Whole::new(partitions, division), team, lookahead, progress, trial }.run()
     });
     let out = |partition: Mutex<Partition>| partition.into_inner().unwrap_or_else(PoisonError::into_inner);
     (global, partitions.into_iter().map(out).collect(), ended)

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hitless_core::wire::Time;
 
@@ -36,18 +36,23 @@ impl<'a> Team<'a> {
         Self { partitions, reports, post, gate, windows: 0, far: (0, 0), pace: Pace::new(), began: Instant::now() }
     }
 
-    /// Runs all partitions up to `end`.
-    pub fn run_before(&mut self, end: Time) {
+    /// Runs all partitions up to `end`: in a trial on all threads, otherwise in the faster mode.
+    pub fn run_before(&mut self, end: Time, is_trial: bool) {
         self.windows += 1;
         let has_workers = !self.gate.workers.is_empty();
-        if has_workers && self.pace.together() {
+        if has_workers && (is_trial || self.pace.together()) {
             self.run_together(end);
         } else {
             (0..self.partitions.len()).for_each(|number| self.run_one(number, end));
         }
-        if has_workers {
-            self.pace.note(self.began.elapsed(), self.events());
+        if has_workers && !is_trial {
+            self.pace.note(self.elapsed(), self.events());
         }
+    }
+
+    /// Wall time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
     }
 
     fn run_one(&self, number: usize, end: Time) {

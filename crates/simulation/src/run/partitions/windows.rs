@@ -5,6 +5,7 @@ use hitless_core::wire::{Duration, Time};
 use hitless_switch::canary::{Canary, sings};
 
 use super::team::Team;
+use super::trial::Trial;
 use super::whole::{Due, Whole};
 use crate::run::event::SimulationEvent;
 use crate::run::event_loop::DRAIN_LIMIT;
@@ -27,6 +28,8 @@ pub struct Course<'a> {
     /// Minimum delay from one partition to another.
     pub lookahead: Duration,
     pub progress: &'a Progress,
+    /// The trial of this run against an undivided one, until it is passed.
+    pub trial: &'a mut Option<Trial>,
 }
 
 impl Course<'_> {
@@ -69,6 +72,9 @@ impl Course<'_> {
             let due = self.whole.due();
             let next = self.team.next_time().min(self.global.flow_starts.next_start());
             let end = due.end().min(limit);
+            if self.judge_trial(next) {
+                return (End::Paused, self.now());
+            }
             if next < end {
                 self.window(next, end);
             } else if next == Time::NEVER && due == Due::Nothing {
@@ -81,6 +87,19 @@ impl Course<'_> {
         }
     }
 
+    /// Ends a trial that this run has passed, if all events before `next` are handled. Returns whether it is lost.
+    fn judge_trial(&mut self, next: Time) -> bool {
+        let Some(trial) = self.trial else { return false };
+        if self.team.elapsed() > trial.limit {
+            return true;
+        }
+        if next > trial.until {
+            self.global.streaming = trial.streaming.take();
+            *self.trial = None;
+        }
+        false
+    }
+
     /// Runs all partitions from the first event, `next`, through one lookahead, within which no partition can affect
     /// another; at most up to `limit`.
     fn window(&mut self, next: Time, limit: Time) {
@@ -89,7 +108,7 @@ impl Course<'_> {
         let end = (next + self.lookahead + beyond).min(limit);
         let Global { flow_starts, scenario, .. } = self.global;
         flow_starts.add_before(end, scenario, &mut self.whole);
-        self.team.run_before(end);
+        self.team.run_before(end, self.trial.is_some());
     }
 
     /// Hands over the flows that have ended, if there are enough.
