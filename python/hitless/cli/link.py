@@ -15,9 +15,10 @@ from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import log_to_stderr, signals
 from hitless.switch import changes, check, kernel_path
 from hitless.switch.fail_open import FailOpen
-from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, scenario
+from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, scenario, with_settings
 from hitless.switch.link_file import EXAMPLE, Config, Link, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector
+from hitless.switch.overload import Overload
 from hitless.switch.restorer import restoring
 from hitless.switch.service import LiveService
 from hitless.terminal.console import print_note, print_text
@@ -145,6 +146,7 @@ class _End(LiveService):
         _require_two(self._plan)
         self._scenario = scenario(self._plan)
         self._fail_open: FailOpen | None = None
+        self._overload = Overload()
 
     @property
     def is_strict(self) -> bool:
@@ -178,11 +180,11 @@ class _End(LiveService):
                     f"the kernel forwards between {plan.inside} and {plan.outside} from now on, unprotected; "
                     f"hitless link --disconnect --outside {plan.outside} ends that"
                 )
-            return live.result()
+            return with_settings(live.result(), plan)
 
     def _status(self, live: LiveRun) -> Status:
         assert self._fail_open is not None, "made before the run"
-        return self._fail_open.added_to(live.status())
+        return with_settings(self._overload.settled(self._fail_open.added_to(live.status())), self._plan)
 
     def _beside(self, _live: LiveRun) -> AbstractContextManager[None]:
         assert self._fail_open is not None, "made before the run"

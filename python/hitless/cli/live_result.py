@@ -10,8 +10,12 @@ NOT_WRITTEN_CODE = 1
 """Exit code if the results could not be written."""
 
 
-def warn(result: Status, *, strict: bool) -> int:
-    """Print to stderr why a result is invalid, and return the exit code."""
+OF_SCENARIO = "its results do not represent the scenario's switches"
+OF_SERVICE = "frames left late, so delays were longer than configured"
+
+
+def warn(result: Status, *, strict: bool, consequence: str = OF_SCENARIO) -> int:
+    """Print to stderr the consequence of an overload, and return the exit code."""
     for warning in result.warnings:
         print_note(f"warning: {warning}")
     if result.not_written is not None:
@@ -20,8 +24,5 @@ def warn(result: Status, *, strict: bool) -> int:
         return NOT_WRITTEN_CODE
     if not result.is_overloaded:
         return 0
-    print_note(
-        f"warning: it could not always keep up ({result.misses} deadlines missed): "
-        "its results do not represent the scenario's switches"
-    )
+    print_note(f"warning: it could not always keep up ({result.misses} deadlines missed): {consequence}")
     return OVERLOAD_CODE if strict else 0

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hitless.cli.live_result import warn
+from hitless.cli.live_result import OF_SERVICE, warn
 from hitless.live import Status
 from hitless.service.process import log_to_stderr, signals
 from hitless.switch.configuration import EXAMPLE, read_config
@@ -28,7 +28,7 @@ def told_result(result: Status, *, strict: bool) -> int:
         f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames in, "
         f"{values['frames_left']} out, {sum(values['drops'].values())} packets lost"
     )
-    return warn(result, strict=strict)
+    return warn(result, strict=strict, consequence=OF_SERVICE)
 
 
 def check(path: Path) -> None:

@@ -15,7 +15,7 @@ from hitless.switch.agreement import PERIOD_S, Agreement
 from hitless.switch.greeting import NOBODY, Greeting, read
 from hitless.switch.link import LinkPlan, mtu_plan
 from hitless.switch.peer import exchange, open_socket
-from hitless.switch.trouble import LIKELY, of_lengths
+from hitless.switch.trouble import likely, of_lengths
 
 LISTEN_S = 1.0
 """Time for an answer of the other end: 50 greetings, 16 of full length."""
@@ -75,7 +75,7 @@ def of_other_end(plan: LinkPlan) -> list[Finding]:
         return [Finding("warning", subject, f"nothing can be sent: {refused.strerror}")]
     if not heard:
         text = "silent: neither hitless link nor hitless link check is heard"
-        return [Finding("note", subject, text, f"start one there, or if it runs, {LIKELY}")]
+        return [Finding("note", subject, text, likely(plan))]
     unequal = list(differences(heard[-1], plan, subject))
     if sums.fits and not any("MTU" in finding.subject for finding in unequal):
         unequal += _lengths(heard, agreement, plan, subject)

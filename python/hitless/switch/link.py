@@ -5,13 +5,14 @@ the frames that it sends. A switch in the papers answers within microseconds, bu
 times and buffers that depend on the response time differ.
 """
 
+import math
 import secrets
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import tomli_w
 
-from hitless.live import LiveScenario, check_live, link_outer_mtu, ports
+from hitless.live import LiveScenario, Status, check_live, link_outer_mtu, ports
 
 ANSWER_US = 5_000.0
 """Maximum response time of the two processes, in addition to the link's delay.
@@ -120,6 +121,22 @@ def _guardian(link: str, plan: LinkPlan) -> dict[str, Any]:
         "pause_threshold": f"{plan.buffer_bytes} B",
         "resume_threshold": f"{plan.buffer_bytes // 2} B",
     } | ({} if plan.is_active else {"activation": [{"at": "0 s", "active": False}]})
+
+
+def with_settings(status: Status, plan: LinkPlan) -> Status:
+    """Return the status with warnings that name the settings of `hitless link`, instead of the scenario's."""
+    test = status.values.get("self_test") or {"warnings": []}
+    foreign = [warning for warning in test["warnings"] if "ack_no_timeout" in warning]
+    if not foreign:
+        return status
+    late_us = test["wake_up"]["worst_ns"] // 1_000
+    enough_ms = math.ceil((2 * late_us - 2 * plan.delay_us) / 1e3)
+    named = (
+        f"this machine wakes a process up to {late_us / 1e3:.1f} ms late, and both ends have "
+        f'{plan.processes_us / 1e3:g} ms to answer: --answer "{enough_ms} ms" at both ends'
+    )
+    warnings = [warning for warning in status.warnings if warning not in foreign]
+    return Status({**status.values, "warnings": [*warnings, named]})
 
 
 @dataclass(frozen=True, slots=True)

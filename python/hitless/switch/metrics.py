@@ -92,7 +92,9 @@ class LiveCollector(Collector):
 
 def _of_run(status: Status) -> Iterator[Metric]:
     values = status.values
-    yield GaugeMetricFamily(f"{PREFIX}overloaded", "1 if it could not always keep up.", value=int(status.is_overloaded))
+    yield GaugeMetricFamily(
+        f"{PREFIX}overloaded", "1 if it could not keep up in the last minute.", value=int(status.is_overloaded)
+    )
     yield CounterMetricFamily(
         f"{PREFIX}deadline_misses", "Departures and timers later than the slack.", value=status.misses
     )

@@ -19,6 +19,7 @@ from hitless.switch import changes
 from hitless.switch.configuration import CHANGEABLE, Config, read_config
 from hitless.switch.control import Handler, controlled
 from hitless.switch.metrics import LiveCollector
+from hitless.switch.overload import Overload
 from hitless.switch.status import StatusReport
 
 log = logging.getLogger(__name__)
@@ -127,10 +128,10 @@ class Service(LiveService):
         with ports.without_offloads(switched_off, log.warning):
             live = LiveRun(self._scenario, interfaces=config.interfaces, options=_options(config))
             drop_all_but(OF_FORWARDING)
-            drops = kernel_drops.of_interfaces(config.interfaces)
+            drops, overload = kernel_drops.of_interfaces(config.interfaces), Overload()
 
             def status() -> Status:
-                return drops.added_to(live.status())
+                return overload.settled(drops.added_to(live.status()))
 
             with serving(LiveCollector(status), config.metrics, "hitless switch"):
                 self._forward(live, status)

@@ -59,9 +59,9 @@ def of_state(state: State, plan: LinkPlan, agreement: Agreement, now_s: float) -
         case "too long" if peer is not None:
             return of_lengths(agreement.passage(peer, now_s), plan, agreement.mtu_bytes, peer.mtu_bytes)
         case "unheard":
-            return Trouble("the other end is heard, and does not hear this end", _likely(plan))
+            return Trouble("the other end is heard, and does not hear this end", likely(plan))
         case _:
-            return Trouble(f"the other end is silent for more than {PATIENCE_S * 1e3:g} ms", _likely(plan))
+            return Trouble(f"the other end is silent for more than {PATIENCE_S * 1e3:g} ms", likely(plan))
 
 
 def of_lengths(passage: Passage, plan: LinkPlan, mtu_bytes: int, others_mtu_bytes: int) -> Trouble:
@@ -84,7 +84,7 @@ def of_lengths(passage: Passage, plan: LinkPlan, mtu_bytes: int, others_mtu_byte
     return Trouble(text, f"raise it to {wanted}, or lower the inside MTU{to}")
 
 
-def _likely(plan: LinkPlan) -> str:
+def likely(plan: LinkPlan) -> str:
     """Return the causes of a silence: the known one, or the likely ones in the other box."""
     if masters := enslaved([plan.outside]):
         return f"cause: {sentence(plan.outside, masters[plan.outside])}: {mend(plan.outside)}"
