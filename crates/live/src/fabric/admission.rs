@@ -1,13 +1,14 @@
 //! Admission of received frames to the fabric.
 
+use hitless_core::wire::frame::frame_bytes;
 use hitless_core::wire::{Duration, Packet, Time};
 use hitless_simulation::run::Landing;
 
 use super::counts::Refused;
 use super::external::{EVERYONE, External};
-use super::info::FrameInfo;
+use super::frames::FrameInfo;
 use super::points::{Point, RealEnd};
-use super::wire::{control_packet, read_link, with_mark, with_shims};
+use super::wire::{control_packet, read, read_link, with_mark, with_shims};
 
 impl Point {
     /// Returns the landing time of a frame from a switch elsewhere: its arrival, or right after the previous one.
@@ -57,7 +58,9 @@ impl External {
         number: u64,
         shows_its_source: bool,
     ) -> Result<Packet, Refused> {
-        let read = self.frames.read(frame, self.hash_seed).ok_or(Refused::Malformed)?;
+        let (bytes, length) = self.frames.headers(frame);
+        let mut read = read(bytes, self.hash_seed).ok_or(Refused::Malformed)?;
+        read.packet.frame_bytes = frame_bytes(length);
         if shows_its_source {
             self.bridge.learn(at, read.source, point);
         }

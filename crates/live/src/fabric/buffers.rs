@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-use hitless_core::wire::frame::{FlowHashSeed, frame_bytes};
-
-use super::wire::{Read, read};
 use crate::interfaces::{Merged, Segments};
 
 /// Maximum number of buffers: 16 MB. Further ones are split.
@@ -24,8 +21,6 @@ struct Buffer {
     segments: Segments,
     /// Number of frames that are still in the fabric.
     frames: usize,
-    /// The fields that all frames have in common, once they were read; the length is the buffer's.
-    read: Option<Read>,
 }
 
 #[derive(Debug, Default)]
@@ -46,7 +41,7 @@ impl Buffers {
         let buffer = self.free.pop()?;
         let bytes = std::mem::replace(merged.bytes, self.spare.pop().unwrap_or_default());
         let (start, segments, frames) = (merged.start, merged.segments, merged.segments.count());
-        self.places[usize::from(buffer)] = Some(Buffer { bytes, start, segments, frames, read: None });
+        self.places[usize::from(buffer)] = Some(Buffer { bytes, start, segments, frames });
         Some((0..frames as u16).map(move |number| Part { buffer, number }))
     }
 
@@ -56,16 +51,9 @@ impl Buffers {
         (&buffer.bytes[buffer.start..], buffer.segments)
     }
 
-    /// Reads a frame; `None` without a whole Ethernet header.
-    pub(super) fn read(&mut self, part: Part, seed: FlowHashSeed) -> Option<Read> {
-        let place = self.places[usize::from(part.buffer)].as_mut();
-        let buffer = place.expect("a frame of it is in the fabric");
-        if buffer.read.is_none() {
-            buffer.read = read(&buffer.bytes[buffer.start..], seed);
-        }
-        let mut read = buffer.read?;
-        read.packet.frame_bytes = frame_bytes(buffer.segments.frame_bytes(usize::from(part.number)));
-        Some(read)
+    /// Length of a frame.
+    pub fn frame_bytes(&self, part: Part) -> usize {
+        self.whole(part).1.frame_bytes(usize::from(part.number))
     }
 
     /// Writes a frame over `frame`.

@@ -4,7 +4,7 @@ use hitless_core::wire::Packet;
 
 use super::counts::Refused;
 use super::external::{Departure, External};
-use super::info::FrameInfo;
+use super::frames::FrameInfo;
 use super::live::LiveFabric;
 use super::points::{Point, RealEnd};
 use super::wire::{headers_of_mechanisms, write_to_host, write_to_switch};

@@ -1,11 +1,23 @@
 //! The bodies of real frames: a bounded pool, in which copies of a packet share one body.
 
-use hitless_core::wire::frame::FlowHashSeed;
+use hitless_core::wire::{Ecn, PriorityMark, ServiceKey};
 
 use super::buffers::{Buffers, Part};
-use super::info::FrameInfo;
-use super::wire::{Read, read};
 use crate::interfaces::Merged;
+
+/// Properties of a frame that are recorded at its arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameInfo {
+    /// Number of the arrival in the run, counted from 1.
+    pub number: u64,
+    /// Point of arrival.
+    pub point: u16,
+    pub service: ServiceKey,
+    /// The ECN field in its bytes.
+    pub ecn: Ecn,
+    /// The priority in its bytes, if the run uses it.
+    pub mark: Option<PriorityMark>,
+}
 
 /// The reason why the pool refused a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,12 +142,13 @@ impl FramePool {
         scratch
     }
 
-    /// Reads a frame of a host; `None` without a whole Ethernet header.
-    pub(super) fn read(&mut self, frame: u32, seed: FlowHashSeed) -> Option<Read> {
-        match self.part(frame) {
-            Some(part) => self.buffers.read(part, seed),
-            None => read(self.bytes(frame), seed),
-        }
+    /// Returns the length of a frame, after bytes that begin with its headers or with the headers of its buffer.
+    pub fn headers(&self, frame: u32) -> (&[u8], usize) {
+        let Some(part) = self.part(frame) else {
+            let bytes = self.bytes(frame);
+            return (bytes, bytes.len());
+        };
+        (self.buffers.whole(part).0, self.buffers.frame_bytes(part))
     }
 
     /// Place of a frame in a buffer, if it is in one.

@@ -15,7 +15,6 @@ mod departures;
 mod edge;
 mod external;
 mod frames;
-mod info;
 mod live;
 mod points;
 mod settings;

@@ -6,10 +6,9 @@ use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_core::wire::shim::{CheckNumber, DetourCount, ShimStack};
 use hitless_core::wire::{Ecn, Packet, PriorityMark, ServiceKey};
 
-use super::info::FrameInfo;
+use super::frames::FrameInfo;
 
 /// The fields read from a frame of a host.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub destination: MacAddress,
     pub source: MacAddress,
