@@ -290,9 +290,13 @@ def _numbered(keys: Mapping[str, Key]) -> dict[str, int]:
     return {name: numbers.setdefault(key, len(numbers)) for name, key in keys.items()}
 
 
-@lru_cache(maxsize=256)
-def names_of(members: tuple[str, ...]) -> str:
+def names_of(members: Iterable[str]) -> str:
     """Name several nodes: "h0 .. h15", "a, b", "a, b and 7 more"."""
+    return _names_of(tuple(members))
+
+
+@lru_cache(maxsize=256)
+def _names_of(members: tuple[str, ...]) -> str:
     runs: list[list[str]] = []
     for name in members:
         if runs and _follows(runs[-1][-1], name):
