@@ -49,9 +49,8 @@ pub trait Environment {
     }
     /// Calls [`crate::Switch::handle`] with `event` at `at`.
     fn schedule(&mut self, at: Time, event: SwitchEvent);
-    /// Returns whether an event that the switch would schedule now, at the end of another one and for the same time, is
-    /// the next event. It then counts as begun, and the switch handles it at once. The default is that all events are
-    /// scheduled.
+    /// Returns whether an event of the switch for `now` would be the next one. It then counts as begun, and the switch
+    /// handles it at once. Called at the end of an event. The default schedules all events.
     #[inline]
     fn begins_at_once(&mut self, _now: Time) -> bool {
         false

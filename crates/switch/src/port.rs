@@ -177,7 +177,7 @@ impl Scheduler {
 pub(crate) enum Queueing {
     /// By an event, after the ingress latency.
     ByEvent,
-    /// At once if that event would be the next one; there is no ingress latency.
+    /// At once if that event would be the next one; the ingress latency is zero.
     AtOnceIfNext,
     /// At once.
     AtOnce,

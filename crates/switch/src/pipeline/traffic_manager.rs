@@ -91,13 +91,22 @@ impl Switch {
         environment: &mut E,
     ) {
         // Not the whole descriptor: that would copy several cache lines.
-        let &mut Packet { egress_port: port, queue, round, frame_bytes, .. } = &mut environment.packets()[packet];
+        let &mut Packet { egress_port: port, queue, round, frame_bytes, owner, .. } =
+            &mut environment.packets()[packet];
         let state = &mut self.core.ports[usize::from(port.0)];
         let scheduler = match &mut state.scheduler {
             Scheduler::Queued(scheduler) => scheduler,
             Scheduler::Fifo(_) => return self.core.offer_fifo(now, packet, environment),
             Scheduler::Flow(_) => return self.enqueue_by_flow(now, packet, is_last_try, environment),
         };
+        if scheduler.lets_pass(now, queue, frame_bytes)
+            && state.hooks.egress | state.hooks.tx | state.hooks.queue_empty | owner == 0
+            && self.core.buffer.has_room(0, frame_bytes)
+            // A frame of a higher level can arrive in this same picosecond.
+            && (scheduler.is_of_highest_level(queue) || environment.begins_at_once(now))
+        {
+            return self.pass(now, packet, environment);
+        }
         if scheduler.is_by_rank(queue) {
             return self.enqueue_by_rank(now, packet, is_last_try, environment);
         }
@@ -118,15 +127,23 @@ impl Switch {
         self.core.buffer.take(frame_bytes);
         if may_be_overtaken {
             // A frame of a higher level can arrive in this same picosecond, and would win at a busy port too.
-            let scheduler = self.core.queued(port);
-            let is_free = scheduler.busy_until <= now && scheduler.has_ready() && !scheduler.service_is_due;
-            if is_free && environment.begins_at_once(now) {
-                return self.serve(now, port, environment);
-            }
             self.core.see_to_service(now, port, environment);
         } else {
             self.serve_when_free(now, port, environment);
         }
+    }
+
+    /// Takes a packet straight through an idle port.
+    #[inline]
+    fn pass<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let &mut Packet { egress_port: port, queue, round, frame_bytes, .. } = &mut environment.packets()[packet];
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let transmission = state.transmission_time(frame_bytes);
+        let Scheduler::Queued(scheduler) = &mut state.scheduler else { unreachable!("only queues are passed") };
+        scheduler.pass(queue, round, frame_bytes);
+        scheduler.busy_until = now + transmission;
+        self.core.buffer.pass(frame_bytes);
+        self.core.hand_over(port, packet, frame_bytes, now + transmission, environment);
     }
 
     pub(crate) fn release<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {

@@ -84,6 +84,11 @@ impl SharedBuffer {
         self.peak_bytes = self.peak_bytes.max(self.used_bytes);
     }
 
+    /// Accounts for an admitted frame that leaves at once.
+    pub fn pass(&mut self, bytes: u32) {
+        self.peak_bytes = self.peak_bytes.max(self.used_bytes + u64::from(bytes));
+    }
+
     /// Accounts for a frame that has left.
     ///
     /// # Panics

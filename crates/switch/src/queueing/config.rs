@@ -1,6 +1,6 @@
 //! The configuration of a queue.
 
-use super::marking::EcnThreshold;
+use super::marking::{EcnMarker, EcnThreshold};
 
 /// The limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,17 @@ impl QueueConfig {
     /// Returns the queue with another marking point.
     pub const fn marking_at(self, marks_at: MarkingPoint) -> Self {
         Self { marks_at, ..self }
+    }
+
+    /// Returns the length of the longest frame that an empty queue takes unmarked.
+    pub(super) fn passing_bytes(&self) -> u32 {
+        let (packets, bytes) = EcnMarker::new(self.ecn).mark_free_below();
+        match self.limit {
+            _ if packets == 0 || bytes == 0 => 0,
+            QueueLimit::Packets(0) => 0,
+            QueueLimit::Unlimited | QueueLimit::Packets(_) => u32::MAX,
+            QueueLimit::Bytes(limit) => u32::try_from(limit).unwrap_or(u32::MAX),
+        }
     }
 
     /// Returns whether packets are marked at dequeue.

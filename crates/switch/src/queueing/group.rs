@@ -255,6 +255,14 @@ impl Group {
         self.counters.peak_bytes = self.counters.peak_bytes.max(self.bytes);
     }
 
+    /// Returns whether the empty group takes a frame and can serve it at once.
+    #[inline]
+    pub fn lets_pass(&self, frame_bytes: u32) -> bool {
+        let steps = matches!(self.config.discipline, GroupDiscipline::RotatingStrictPriority { step, .. }
+            if step > Duration::ZERO);
+        !steps && self.config.limit.has_room(0, 0, frame_bytes)
+    }
+
     /// Returns the queue to serve next. `ready` has a bit for each queue of the port; a bit of the group must be set.
     #[inline]
     pub fn choose(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32) -> Choice {

@@ -12,6 +12,7 @@ use super::marking::EcnMarker;
 use super::waiting::Waiting;
 
 pub mod by_rank;
+mod pass;
 mod state;
 
 #[derive(Debug, hitless_core::state::State)]
@@ -22,6 +23,9 @@ struct Queue {
     marker: EcnMarker,
     #[configured]
     marks_at_dequeue: bool,
+    /// As [`QueueConfig::passing_bytes`].
+    #[configured]
+    passing_bytes: u32,
     waiting: Waiting,
     bytes: u64,
     peak_bytes: u64,
@@ -141,6 +145,7 @@ impl QueuedScheduler {
             config,
             marker: EcnMarker::new(config.ecn),
             marks_at_dequeue: config.marks_at_dequeue(),
+            passing_bytes: config.passing_bytes(),
             waiting: Waiting::new(config.order),
             bytes: 0,
             peak_bytes: 0,
