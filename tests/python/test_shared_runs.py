@@ -34,7 +34,13 @@ def test_equal_points_run_once_and_all_of_them_end_with_the_run(monkeypatch):
     ]
     tasks = [Task(name, point, seed) for name, point, seed in points]
     seen = []
-    done = list(Batch(tasks, jobs=1).run(lambda all_of_them: seen.append(len(all_of_them))))
+    done = []
+    for task in Batch(tasks, jobs=1).run(lambda all_of_them: seen.append(len(all_of_them))):
+        done.append((task, task.run))
+        task.run = None
+    for task, run in done:
+        task.run = run
+    done = [task for task, _ in done]
     assert set(done) == set(tasks)
     assert len(done) == len(tasks)
     assert all(task.run is not None and task.done for task in tasks)

@@ -43,9 +43,10 @@ class Batch:
             sharing.setdefault(_identity(task), []).append(task)
         others = {first: rest for first, *rest in sharing.values()}
         for task in self._pool.run(list(others), lambda _: look(self.tasks)):
+            run = task.run  # the caller may free its tables
             yield task
             for other in others[task]:
-                other.run, other.failure, other.cpu_s = task.run, task.failure, task.cpu_s
+                other.run, other.failure, other.cpu_s = run, task.failure, task.cpu_s
                 other.began_s, other.ended_s = task.began_s, task.ended_s
                 yield other
 
