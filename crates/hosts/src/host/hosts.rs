@@ -316,6 +316,7 @@ impl Hosts {
             Event::Poll(flow, side) => self.poll(now, flow, side, env),
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
+            Event::Credit(host) => self.grant_credit(now, host, env),
             Event::Timer(flow, direction, timer) => {
                 let of_flow = if timer == Timer::Sender { Side::Sender } else { Side::Receiver };
                 // A request goes from the flow's receiver to its sender.
@@ -332,6 +333,26 @@ impl Hosts {
             }
             Event::SenderEnded(flow) => self.hear_of_sender_end(now, flow, env),
             Event::FlowEnd(flow) => self.finish_receiver(flow, env),
+        }
+    }
+
+    /// Grants a credit to the next connection in turn; connections that have ended are skipped.
+    fn grant_credit<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
+        let place = host.0 as usize;
+        while let Some((granted, in_advance)) = self.hosts[place].credits.next() {
+            let (flow, direction) = granted;
+            let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { continue };
+            let side = if direction == Direction::Flow { Side::Receiver } else { Side::Sender };
+            if !connection.is_here(side) {
+                continue;
+            }
+            let mut visit = Visit::new(now, &mut self.hosts[place], env);
+            let Some(grant) = connection.grant_credit(direction, in_advance, &mut visit) else { continue };
+            let state = &mut self.hosts[place];
+            state.credits.put_back(granted, grant.next);
+            let pause = state.card.rate().time_for(grant.bytes * 1_000_000 / grant.rate_millionths);
+            env.schedule(now + pause, host, HostEvent::Credit(host));
+            return;
         }
     }
 

@@ -26,6 +26,7 @@ mod appended;
 mod card_timing;
 mod config;
 mod connection;
+mod credit_pacer;
 mod deliveries;
 mod environment;
 mod event;

@@ -64,8 +64,9 @@ fn check_entry(settings: &TrimmingSettings, around: Surroundings<'_>, section: &
         Problem::new(field("trimmed_frame"), "", rule)
     });
     check.require(is_length(settings.queue), &field("queue"), LENGTH_RULE);
-    let has_tcp = check.scenario.transports.iter().any(|transport| matches!(transport.protocol, Protocol::Tcp(_)));
-    check.require(has_tcp, section, "has no effect: packets of TCP are trimmed, and no transport is TCP");
+    let reads = |protocol: &Protocol| matches!(protocol, Protocol::Tcp(_) | Protocol::Uet(_));
+    let has_reader = check.scenario.transports.iter().any(|transport| reads(&transport.protocol));
+    check.require(has_reader, section, "has no effect: packets of TCP and UET are trimmed, and no transport is one");
     let shares = settings.headers_per_packet > 0;
     check.require_else(!shares || check.scenario.switch.scheduler != SchedulerKind::Strict, || {
         let rule = "headers and data share a port by deficit round robin, and the scheduler is \"strict\"";
