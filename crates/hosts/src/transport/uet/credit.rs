@@ -100,7 +100,7 @@ impl Demand {
     }
 
     pub fn urge(&mut self) {
-        self.is_urgent = true;
+        self.is_urgent |= !self.is_queued;
     }
 
     /// Returns whether the connection enters the host's queue now.

@@ -78,7 +78,6 @@ impl UetReceiver {
         self.acknowledges_when_complete |= data.acknowledge_now;
         self.place(data);
         let is_complete = self.out_of_order == 0 && std::mem::take(&mut self.acknowledges_when_complete);
-        self.acknowledges_when_complete |= self.out_of_order > 0 && data.acknowledge_now;
         let is_due = self.unacknowledged_bytes >= self.settings.acknowledge_bytes.0;
         if is_first || is_marked || is_due || is_complete || data.acknowledge_now {
             self.acknowledge(data, is_marked, is_marked || data.acknowledge_now);

@@ -223,6 +223,15 @@ impl UetSender {
         self.paths.learn(now, negative.entropy, Feedback::Trimmed);
     }
 
+    /// Returns when the oldest packet in flight counts as lost. Without packets in flight only a request can bring credit.
+    fn loss_timeout(&self) -> Time {
+        match self.flight.oldest() {
+            Some((sent_at, _)) => sent_at + self.settings.timeout,
+            None if self.next_payload().is_some() => self.active_at + self.settings.timeout,
+            None => Time::NEVER,
+        }
+    }
+
     /// Ends a change of the flight.
     fn settle(&mut self) {
         self.flight.settle();
@@ -291,20 +300,11 @@ impl Sender for UetSender {
     }
 
     fn next_timeout(&self) -> Time {
-        let loss = match self.flight.oldest() {
-            Some((sent_at, _)) => sent_at + self.settings.timeout,
-            // Without packets in flight only a request can bring credit.
-            None if self.next_payload().is_some() => self.active_at + self.settings.timeout,
-            None => return Time::NEVER,
-        };
-        loss.min(self.paths.next_probe())
+        self.loss_timeout().min(self.paths.next_probe())
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        if self.flight.oldest().is_none()
-            && self.next_payload().is_some()
-            && now >= self.active_at + self.settings.timeout
-        {
+        if self.flight.oldest().is_none() && now >= self.loss_timeout() {
             self.request_is_due = !self.has_credit();
             self.active_at = now;
         }
@@ -326,7 +326,8 @@ impl Sender for UetSender {
     }
 
     fn timeout_when_held_back(&mut self, _now: Time) -> Time {
-        self.next_timeout()
+        // Probes go with the next packets.
+        self.loss_timeout()
     }
 
     fn acknowledged_bytes(&self) -> u64 {
