@@ -32,10 +32,9 @@ impl Shim for Trimmed {
 
 impl Packet {
     /// Cuts the payload off and makes the frame `frame_bytes` long. Only data can be cut, and only if the sender has
-    /// declared that its receiver can handle a header alone (in Ultra Ethernet by a DSCP); here this applies to TCP and to
-    /// spraying connections.
-    /// Returns false and leaves the packet unchanged for any other packet, for a frame that is not longer, and for one
-    /// with too many shims.
+    /// declared that its receiver can handle a header alone (in Ultra Ethernet by a DSCP); here this applies to TCP
+    /// and to spraying connections. Returns false and leaves the packet unchanged for any other packet, for a frame
+    /// that is not longer, and for one with too many shims.
     pub fn trim(&mut self, frame_bytes: u32) -> bool {
         let is_data = matches!(self.transport, Transport::Tcp(_) | Transport::Uet(_)) && self.transport.has_payload();
         let Ok(before) = u16::try_from(self.frame_bytes) else { return false };

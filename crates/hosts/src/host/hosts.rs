@@ -53,10 +53,10 @@ impl HostTotals {
 #[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Hosts {
     #[part]
-    hosts: Vec<HostState>,
+    pub(super) hosts: Vec<HostState>,
     #[configured]
     transports: Vec<TransportConfig>,
-    flows: FlowTable,
+    pub(super) flows: FlowTable,
     /// Source of the flows' random streams.
     #[configured]
     streams: RandomStreams,
@@ -333,26 +333,6 @@ impl Hosts {
             }
             Event::SenderEnded(flow) => self.hear_of_sender_end(now, flow, env),
             Event::FlowEnd(flow) => self.finish_receiver(flow, env),
-        }
-    }
-
-    /// Grants a credit to the next connection in turn; connections that have ended are skipped.
-    fn grant_credit<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
-        let place = host.0 as usize;
-        while let Some((granted, in_advance)) = self.hosts[place].credits.next() {
-            let (flow, direction) = granted;
-            let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { continue };
-            let side = if direction == Direction::Flow { Side::Receiver } else { Side::Sender };
-            if !connection.is_here(side) {
-                continue;
-            }
-            let mut visit = Visit::new(now, &mut self.hosts[place], env);
-            let Some(grant) = connection.grant_credit(direction, in_advance, &mut visit) else { continue };
-            let state = &mut self.hosts[place];
-            state.credits.put_back(granted, grant.next);
-            let pause = state.card.rate().time_for(grant.bytes * 1_000_000 / grant.rate_millionths);
-            env.schedule(now + pause, host, HostEvent::Credit(host));
-            return;
         }
     }
 

@@ -27,6 +27,7 @@ mod card_timing;
 mod config;
 mod connection;
 mod credit_pacer;
+mod credit_turns;
 mod deliveries;
 mod environment;
 mod event;

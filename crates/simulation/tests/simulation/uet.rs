@@ -25,12 +25,12 @@ fn fabric(congestion: &str, more: &str, flows: &str) -> String {
 fn one(bytes: u64) -> String {
     format!(
         "[[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h0\"]\ndestinations = [\"h13\"]\n\
-         sizes = {{ kind = \"fixed\", size = \"{bytes} B\" }}\nperiod = \"1 ms\"\ncount = 1\n"
+         sizes = {{ kind = \"fixed\", bytes = \"{bytes} B\" }}\nperiod = \"1 ms\"\ncount = 1\n"
     )
 }
 
 const INCAST: &str = "[[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h0..h14\"]\n\
-                      destinations = [\"h15\"]\nsizes = { kind = \"fixed\", size = \"300 KB\" }\n\
+                      destinations = [\"h15\"]\nsizes = { kind = \"fixed\", bytes = \"300 KB\" }\n\
                       period = \"1 ns\"\ncount = 15\n";
 const LOSSY: &str = "[[link]]\nname = \"agg0->core0\"\nloss = { kind = \"bernoulli\", rate = 0.02 }\n\
                      [[link]]\nname = \"edge0->agg0\"\nloss = { kind = \"bernoulli\", rate = 0.02 }\n";

@@ -1,9 +1,9 @@
 //! RCCC: credit that the receiver gives to its senders.
 //!
 //! Every data packet names the total credit that its sender wants. A receiving host grants a quantum to each connection
-//! in turn, at a little less than the rate of its port (crates/hosts/src/host/credit_pacer.rs). Connections without unmet demand
-//! get up to a window of credit in advance when no other needs it. A new connection starts with a window of credit, which
-//! expires with the first answer.
+//! in turn, at a little less than the rate of its port (crates/hosts/src/host/credit_turns.rs). Connections without
+//! unmet demand get up to a window of credit in advance when no other needs it. A new connection starts with a window
+//! of credit, which expires with the first answer.
 
 use super::settings::UetSettings;
 

@@ -223,7 +223,8 @@ impl UetSender {
         self.paths.learn(now, negative.entropy, Feedback::Trimmed);
     }
 
-    /// Returns when the oldest packet in flight counts as lost. Without packets in flight only a request can bring credit.
+    /// Returns when the oldest packet in flight counts as lost. Without packets in flight only a request can bring
+    /// credit.
     fn loss_timeout(&self) -> Time {
         match self.flight.oldest() {
             Some((sent_at, _)) => sent_at + self.settings.timeout,

@@ -81,8 +81,8 @@ pub struct UetSettings {
     /// acknowledged at once.
     #[serde(with = "Text::<Bytes>")]
     pub acknowledge_bytes: Bytes,
-    /// Retransmission timeout of a packet (the authors: 15 us, and the time of 6 full queues). It does not back off, and
-    /// a connection never gives up.
+    /// Retransmission timeout of a packet (the authors: 15 us, and the time of 6 full queues). It does not back off,
+    /// and a connection never gives up.
     #[serde(with = "Text::<Duration>")]
     pub timeout: Duration,
     /// Whether a packet also counts as lost when 1.5 windows of packets (at least 5) wait behind a gap, for switches
