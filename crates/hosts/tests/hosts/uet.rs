@@ -3,7 +3,7 @@
 
 use crate::faults::{Faults, faults, run};
 use hitless_core::engine::RandomStreams;
-use hitless_core::wire::{BitRate, Bytes};
+use hitless_core::wire::{BitRate, Bytes, Duration};
 use hitless_hosts::transport::uet::{PathChoice, UetReceiver, UetSender, UetSettings};
 use hitless_hosts::transport::{Receiver, Sender};
 use proptest::prelude::*;
@@ -24,6 +24,8 @@ fn settings() -> impl Strategy<Value = UetSettings> {
             acknowledge_bytes: Bytes(acknowledge_bytes),
             sack_recovery,
             initial_window,
+            // The pipe delays a packet and its acknowledgement by up to 60 us each.
+            timeout: Duration::from_us(300),
             ..UetSettings::default()
         },
     )
