@@ -83,7 +83,7 @@ pub enum NextGrant {
     Nothing,
 }
 
-/// The receiver's account of the credit of one connection.
+/// The receiver's account of a connection's credit.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Demand {
     target: u64,

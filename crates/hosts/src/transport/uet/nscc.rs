@@ -17,7 +17,7 @@ const GAMMA: f64 = 0.8;
 const DECREASE_MAX: f64 = 0.5;
 /// Delay that counts as none.
 const NO_DELAY: Duration = Duration::from_us(1);
-/// Product of rate and round-trip time to which the authors scale: 100 Gb/s, 12 us.
+/// Reference product of rate and round-trip time: 100 Gb/s, 12 us.
 const REFERENCE_BYTES: f64 = 150_000.0;
 /// Quick adapt needs less than 1/N of the maximum window to have arrived.
 const QUICK_ADAPT_SHARE: f64 = 8.0;
@@ -202,7 +202,7 @@ impl Nscc {
     }
 
     /// Sets the window to the bytes achieved, once per round trip, if losses or a long delay call for it. Returns
-    /// whether the acknowledgement has no further effect.
+    /// whether the rest of the acknowledgement is ignored.
     fn adapt_quickly(&mut self, now: Time, is_loss: bool, is_marked: bool, delay: f64, in_flight: u64) -> bool {
         let mut is_done = false;
         if self.ignored_bytes < self.bytes_to_ignore && is_marked {

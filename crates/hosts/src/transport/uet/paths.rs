@@ -14,7 +14,7 @@ const PENALTY_MAX: u8 = 15;
 const RING: usize = 8;
 /// Random values that REPS explores with after it was frozen.
 const EXPLORATIONS: u8 = 16;
-/// Time for which REPS uses only remembered values after a timeout.
+/// Duration of the freeze after a timeout, when REPS uses only remembered values.
 const FREEZE: Duration = Duration::from_ms(10);
 
 /// What a sender learns of a path.

@@ -10,7 +10,7 @@ use super::credit::{Demand, Grant};
 use super::settings::UetSettings;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
-/// The receiving end of a spraying connection. It has no timer.
+/// The receiving end of a spraying connection, without a timer.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct UetReceiver {
     settings: UetSettings,
