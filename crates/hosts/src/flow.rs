@@ -10,6 +10,7 @@ use crate::transport::packet_pair::{PacketPairReceiver, PacketPairSender, Packet
 use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
 use crate::transport::tcp::{CloseSettings, CongestionName, TcpReceiver, TcpSender, TcpSettings};
 use crate::transport::udp::{UdpSender, UdpSettings, UdpSink};
+use crate::transport::uet::{self, UetReceiver, UetSender, UetSettings};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
 /// A transport and its parameters.
@@ -23,6 +24,8 @@ pub enum TransportConfig {
     Udp(UdpSettings),
     /// Packet-pair flow control.
     PacketPair(PacketPairSettings),
+    /// Spraying connection of an AI fabric.
+    Uet(UetSettings),
 }
 
 impl TransportConfig {
@@ -54,6 +57,10 @@ impl TransportConfig {
             TransportConfig::PacketPair(config) => (
                 SenderState::PacketPair(Box::new(PacketPairSender::new(config, sender_phase))),
                 ReceiverState::PacketPair(Box::new(PacketPairReceiver::new(config, receiver_phase))),
+            ),
+            TransportConfig::Uet(config) => (
+                SenderState::Uet(Box::new(UetSender::new(*config, card.rate(), stream("paths")))),
+                ReceiverState::Uet(Box::new(UetReceiver::new(*config, card.rate()))),
             ),
         }
     }
@@ -93,6 +100,11 @@ impl TransportConfig {
                 ack_bytes: longer(pair.ack_bytes),
                 ..pair
             }),
+            TransportConfig::Uet(uet) => TransportConfig::Uet(UetSettings {
+                header_bytes: longer(uet.header_bytes),
+                ack_bytes: longer(uet.ack_bytes),
+                ..uet
+            }),
         }
     }
 
@@ -108,7 +120,7 @@ impl TransportConfig {
 
     /// Returns whether the transport runs in the network card and has no kernel delays.
     pub fn is_on_network_card(&self) -> bool {
-        matches!(self, TransportConfig::Roce(_))
+        matches!(self, TransportConfig::Roce(_) | TransportConfig::Uet(_))
     }
 
     /// Returns the payload of a full packet, for transports that count packets instead of bytes.
@@ -116,6 +128,7 @@ impl TransportConfig {
         match self {
             TransportConfig::Roce(config) => Some(config.mtu.0),
             TransportConfig::Udp(config) => Some(config.payload_bytes().into()),
+            TransportConfig::Uet(config) => Some(config.mtu.0),
             TransportConfig::Tcp(_) | TransportConfig::PacketPair(_) => None,
         }
     }
@@ -124,7 +137,8 @@ impl TransportConfig {
     pub fn linger(&self) -> Duration {
         match self {
             TransportConfig::Udp(udp) => udp.linger.unwrap_or(UdpSettings::LINGER_MIN),
-            TransportConfig::Tcp(_) | TransportConfig::Roce(_) | TransportConfig::PacketPair(_) => Duration::ZERO,
+            TransportConfig::Tcp(_) | TransportConfig::Roce(_) => Duration::ZERO,
+            TransportConfig::PacketPair(_) | TransportConfig::Uet(_) => Duration::ZERO,
         }
     }
 }
@@ -149,6 +163,7 @@ macro_rules! dispatch {
             $kind::Roce($end) => $call,
             $kind::Udp($end) => $call,
             $kind::PacketPair($end) => $call,
+            $kind::Uet($end) => $call,
         }
     };
 }
@@ -166,6 +181,8 @@ pub enum SenderState {
     Udp(Box<UdpSender>),
     /// Packet pair.
     PacketPair(Box<PacketPairSender>),
+    /// Spraying connection.
+    Uet(Box<UetSender>),
 }
 
 impl SenderState {
@@ -174,7 +191,7 @@ impl SenderState {
     pub fn has_failed(&self) -> bool {
         match self {
             SenderState::Roce(requester) => requester.has_failed(),
-            SenderState::Tcp(_) | SenderState::Udp(_) | SenderState::PacketPair(_) => false,
+            SenderState::Tcp(_) | SenderState::Udp(_) | SenderState::PacketPair(_) | SenderState::Uet(_) => false,
         }
     }
 
@@ -182,7 +199,7 @@ impl SenderState {
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         match self {
             SenderState::Tcp(sender) => sender.smoothed_rtt(),
-            SenderState::Roce(_) | SenderState::Udp(_) | SenderState::PacketPair(_) => None,
+            SenderState::Roce(_) | SenderState::Udp(_) | SenderState::PacketPair(_) | SenderState::Uet(_) => None,
         }
     }
 
@@ -191,7 +208,8 @@ impl SenderState {
     pub fn opened_at(&self) -> Option<Time> {
         match self {
             SenderState::Tcp(sender) => sender.opened_at(),
-            SenderState::Roce(_) | SenderState::Udp(_) | SenderState::PacketPair(_) => Some(Time::ZERO),
+            SenderState::Roce(_) | SenderState::Udp(_) => Some(Time::ZERO),
+            SenderState::PacketPair(_) | SenderState::Uet(_) => Some(Time::ZERO),
         }
     }
 
@@ -201,7 +219,7 @@ impl SenderState {
     pub fn withdraw_unsent(&mut self) -> u64 {
         match self {
             SenderState::Udp(sender) => sender.withdraw_unsent(),
-            SenderState::Tcp(_) | SenderState::Roce(_) | SenderState::PacketPair(_) => 0,
+            SenderState::Tcp(_) | SenderState::Roce(_) | SenderState::PacketPair(_) | SenderState::Uet(_) => 0,
         }
     }
 }
@@ -224,6 +242,11 @@ impl Sender for SenderState {
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         dispatch!(self, SenderState, end => end.transmit_into(now, put))
+    }
+
+    #[inline]
+    fn spread(&self, packet: &mut Packet) {
+        dispatch!(self, SenderState, end => end.spread(packet));
     }
 
     #[inline]
@@ -268,6 +291,8 @@ pub enum ReceiverState {
     Udp(Box<UdpSink>),
     /// Packet pair.
     PacketPair(Box<PacketPairReceiver>),
+    /// Spraying connection.
+    Uet(Box<UetReceiver>),
 }
 
 impl Receiver for ReceiverState {
@@ -289,6 +314,20 @@ impl Receiver for ReceiverState {
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         dispatch!(self, ReceiverState, end => end.transmit_into(now, put))
+    }
+
+    #[inline]
+    fn spread(&self, packet: &mut Packet) {
+        dispatch!(self, ReceiverState, end => end.spread(packet));
+    }
+
+    #[inline]
+    fn enters_credit_queue(&mut self) -> bool {
+        dispatch!(self, ReceiverState, end => end.enters_credit_queue())
+    }
+
+    fn grant_credit(&mut self, in_advance: bool) -> Option<uet::Grant> {
+        dispatch!(self, ReceiverState, end => end.grant_credit(in_advance))
     }
 
     #[inline]

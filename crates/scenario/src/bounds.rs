@@ -25,6 +25,7 @@ impl Scenario {
             Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0).max(roce.ack_bytes.0),
             Protocol::Udp(udp) => udp.frame_bytes.0,
             Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0).max(pair.ack_bytes.0),
+            Protocol::Uet(uet) => uet.mtu.0.saturating_add(uet.header_bytes.0).max(uet.ack_bytes.0),
         };
         let unmarked = self
             .transports
@@ -45,6 +46,7 @@ impl Scenario {
             Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0),
             Protocol::Udp(udp) => udp.frame_bytes.0,
             Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0),
+            Protocol::Uet(uet) => uet.mtu.0.saturating_add(uet.header_bytes.0),
         };
         let shortest = self.transports.iter().map(|transport| full(&transport.protocol)).min();
         Bytes(shortest.unwrap_or(MTU_FRAME_BYTES.into()))

@@ -44,6 +44,10 @@ fn fill_transport(transport: &mut Table, registry: &Registry) {
     if let Some(dcqcn) = transport.get_mut("dcqcn") {
         fill_dcqcn(dcqcn);
     }
+    // A spraying connection names its congestion control, which has no parameters.
+    if transport.get("kind").and_then(Value::as_str) == Some("uet") {
+        return;
+    }
     let congestion = transport.get_mut("congestion").and_then(|congestion| expand(congestion, "kind"));
     let name = congestion.and_then(|table| table.get("kind")?.as_str()).unwrap_or_default().to_owned();
     for field in registry.fields_needed(&name) {

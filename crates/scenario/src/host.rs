@@ -6,6 +6,7 @@ use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_hosts::transport::roce::RoceSettings;
 use hitless_hosts::transport::tcp::TcpSettings;
 use hitless_hosts::transport::udp::UdpSettings;
+use hitless_hosts::transport::uet::UetSettings;
 use hitless_hosts::{Jitter, TransportConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub struct HostSettings {
     /// Delays of packets with a transport in the kernel or in a program: TCP, UDP.
     pub kernel: KernelSettings,
-    /// Delays of packets with a transport in the network card: RoCE.
+    /// Delays of packets with a transport in the network card: RoCE, UET.
     pub network_card: StackSettings,
     /// Whether TCP waits for the card's backlog (Linux: TCP small queues). Otherwise TCP sends as much as its window
     /// allows.
@@ -195,6 +196,8 @@ pub enum Protocol {
     Udp(UdpSettings),
     /// Packet-pair flow control for fair-queueing switches, with TCP's loss recovery (AFQ, section 5 and appendix A).
     PacketPair(PacketPairSettings),
+    /// Spraying connections of AI fabrics, with NSCC and RCCC, after the simulator of the Ultra Ethernet Consortium.
+    Uet(UetSettings),
 }
 
 impl TransportSettings {
@@ -209,6 +212,7 @@ impl TransportSettings {
                 let linger = udp.linger.or(Some(UdpSettings::LINGER_MIN.max(lateness)));
                 TransportConfig::Udp(UdpSettings { wire_overhead_bytes, linger, ..*udp })
             }
+            Protocol::Uet(uet) => TransportConfig::Uet(*uet),
             Protocol::PacketPair(pair) => TransportConfig::PacketPair(PacketPairSettings { timer_tick, ..*pair }),
         }
     }

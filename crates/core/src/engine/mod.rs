@@ -14,7 +14,7 @@ pub mod ring;
 pub mod trace;
 
 pub use events::{Event, EventQueue, OrderKey, Source, Ties, Turn};
-pub use identity::FlowIdentity;
+pub use identity::{FlowIdentity, fmix32};
 pub use packets::{PacketHandle, PacketStore};
 pub use pages::Pages;
 pub use progress::Progress;

@@ -14,6 +14,7 @@ pub mod priority_mark;
 pub mod shim;
 pub mod transport;
 pub mod trimmed;
+pub mod uet;
 pub mod units;
 
 pub use bolt::{BoltFlags, CongestionNotice};
@@ -26,4 +27,5 @@ pub use transport::{
     PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, RoceHeader, RoceOpcode, SackBlocks,
     TcpFlags, TcpHeader, Transport, UdpHeader,
 };
+pub use uet::{UetAcknowledgement, UetCredit, UetData, UetHeader, UetNegative, UetProbe, UetRequest};
 pub use units::{BitRate, Bytes, Duration, Time};

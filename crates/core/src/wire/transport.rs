@@ -4,6 +4,7 @@
 //! length still counts the real header bytes (a parameter of the host).
 
 use crate::wire::bolt::CongestionNotice;
+use crate::wire::uet::UetHeader;
 use crate::wire::units::{Duration, Time};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
@@ -16,6 +17,8 @@ pub enum Transport {
     Roce(RoceHeader),
     Udp(UdpHeader),
     PacketPair(PacketPairHeader),
+    /// A packet of a spraying connection.
+    Uet(UetHeader),
     /// Message from a switch to the sender of a flow about congestion.
     CongestionNotice(CongestionNotice),
 }
@@ -30,6 +33,7 @@ impl Transport {
             Transport::Roce(header) => header.opcode == RoceOpcode::Write,
             Transport::Udp(_) => true,
             Transport::PacketPair(header) => matches!(header, PacketPairHeader::Data(_)),
+            Transport::Uet(header) => matches!(header, UetHeader::Data(_)),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::application::{
     Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord, ReorderBufferStatistics,
 };
 use crate::flow::TransportConfig;
+use crate::transport::uet::Grant;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// An active flow, or one end of it.
@@ -171,6 +172,17 @@ impl Connection {
         if outcome == Some(FlowOutcome::Failed) {
             self.flow.endpoints.outcome = outcome;
         }
+    }
+
+    /// Grants credit to the sender of one direction.
+    pub fn grant_credit<E: HostEnvironment>(
+        &mut self,
+        direction: Direction,
+        in_advance: bool,
+        visit: &mut Visit<E>,
+    ) -> Option<Grant> {
+        let half = if direction == Direction::Flow { Some(&mut self.flow) } else { self.request_mut() };
+        half?.grant_credit(in_advance, visit)
     }
 
     /// Handles a timer event of one direction.

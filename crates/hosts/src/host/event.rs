@@ -66,4 +66,6 @@ pub enum HostEvent {
     Emit(PacketHandle),
     /// The network card has drained: waiting senders can continue.
     CardDrained(HostId),
+    /// The host grants the next credit.
+    Credit(HostId),
 }

@@ -282,6 +282,7 @@ impl FlowEndpoints {
         let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
         let Some((packet, mut frame_bytes)) = sender.transmit_into(visit.now, put) else { return false };
         visit.spare = None;
+        sender.spread(&mut visit.env.packets()[packet]);
         if let Some(tagger) = &mut self.tagger {
             let packet = &mut visit.env.packets()[packet];
             tagger.mark(visit.now, packet, sender.acknowledged_bytes());
@@ -298,6 +299,7 @@ impl FlowEndpoints {
         let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
         let Some((packet, frame_bytes)) = receiver.transmit_into(visit.now, put) else { return false };
         visit.spare = None;
+        receiver.spread(&mut visit.env.packets()[packet]);
         self.inject(Side::Receiver, packet, frame_bytes, visit);
         true
     }
@@ -312,6 +314,9 @@ impl FlowEndpoints {
                 self.host(Side::Receiver),
                 HostEvent::Timer(self.id, self.direction, Timer::Receiver),
             );
+        }
+        if receiver.enters_credit_queue() {
+            visit.host.enter_credit_queue(visit.now, (self.id, self.direction), visit.env);
         }
         self.deliveries.wants(receiver.delivered_bytes())
     }

@@ -14,6 +14,7 @@ use super::reorder_buffer::{Arrival, ReorderBuffer};
 use super::state::HostState;
 use crate::application::{FlowConfig, FlowOutcome, FlowProgress, ReorderBufferStatistics, SenderEnd, TransportId};
 use crate::flow::{ReceiverState, SenderState, TransportConfig, dispatch};
+use crate::transport::uet::Grant;
 use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
 /// Returns the random stream of one direction, for its transport or its application.
@@ -213,6 +214,13 @@ impl HalfConnection {
                 self.received_enough(visit.now, visit.env);
             }
         }
+    }
+
+    /// Grants credit to the sender.
+    pub fn grant_credit<E: HostEnvironment>(&mut self, in_advance: bool, visit: &mut Visit<E>) -> Option<Grant> {
+        let grant = self.receiver.grant_credit(in_advance)?;
+        self.endpoints.serve_receiver(&mut self.receiver, visit);
+        Some(grant)
     }
 
     /// Delivers a packet to the transport or its reorder buffer; the slot is freed or reused for a packet in return.

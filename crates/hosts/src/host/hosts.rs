@@ -53,10 +53,10 @@ impl HostTotals {
 #[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Hosts {
     #[part]
-    hosts: Vec<HostState>,
+    pub(super) hosts: Vec<HostState>,
     #[configured]
     transports: Vec<TransportConfig>,
-    flows: FlowTable,
+    pub(super) flows: FlowTable,
     /// Source of the flows' random streams.
     #[configured]
     streams: RandomStreams,
@@ -316,6 +316,7 @@ impl Hosts {
             Event::Poll(flow, side) => self.poll(now, flow, side, env),
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
+            Event::Credit(host) => self.grant_credit(now, host, env),
             Event::Timer(flow, direction, timer) => {
                 let of_flow = if timer == Timer::Sender { Side::Sender } else { Side::Receiver };
                 // A request goes from the flow's receiver to its sender.

@@ -26,6 +26,8 @@ mod appended;
 mod card_timing;
 mod config;
 mod connection;
+mod credit_pacer;
+mod credit_turns;
 mod deliveries;
 mod environment;
 mod event;

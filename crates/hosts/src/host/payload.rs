@@ -1,6 +1,6 @@
 //! The position of a packet's payload in its flow, as layers below the transport read it from the header.
 
-use hitless_core::wire::{PacketPairHeader, RoceOpcode, Transport};
+use hitless_core::wire::{PacketPairHeader, RoceOpcode, Transport, UetHeader};
 
 /// Position of a data packet in its flow, in the transport's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub fn payload(transport: &Transport) -> Option<(Place, u32)> {
             (Place::Packets(header.packet_sequence), header.payload_bytes)
         }
         Transport::Udp(header) => (Place::Packets(header.number), header.payload_bytes),
-        Transport::PacketPair(_) | Transport::Roce(_) | Transport::CongestionNotice(_) | Transport::None => {
-            return None;
-        }
+        Transport::Uet(UetHeader::Data(data)) => (Place::Packets(data.sequence), data.payload_bytes),
+        Transport::PacketPair(_) | Transport::Roce(_) | Transport::Uet(_) => return None,
+        Transport::CongestionNotice(_) | Transport::None => return None,
     };
     (bytes > 0).then_some((place, bytes))
 }
@@ -36,6 +36,7 @@ pub fn is_from_receiver(transport: &Transport) -> bool {
         Transport::Tcp(header) => header.window_bytes > 0,
         Transport::Roce(header) => header.opcode != RoceOpcode::Write,
         Transport::PacketPair(header) => matches!(header, PacketPairHeader::Acknowledgement(_)),
+        Transport::Uet(header) => header.is_from_receiver(),
         // Switches notify the sender of data.
         Transport::CongestionNotice(_) => true,
         Transport::Udp(_) | Transport::None => false,

@@ -6,6 +6,7 @@ use hitless_core::engine::{PacketHandle, Stream};
 use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
 use super::config::HostConfig;
+use super::credit_pacer::{CreditPacer, Granted};
 use super::environment::{HostDrop, HostEnvironment};
 use super::event::HostEvent;
 use super::gro::GroConfig;
@@ -53,6 +54,8 @@ pub struct HostState {
     kernel_stack: Stack,
     #[configured]
     network_card_stack: Stack,
+    /// Connections that receive at this host and wait for credit.
+    pub credits: CreditPacer,
     /// Packets dropped by the full card.
     pub dropped_packets: u64,
     /// Whether this host belongs to this partition.
@@ -75,6 +78,7 @@ impl HostState {
             network_card_stack: Stack::new(&config.network_card_stack),
             waiting: VecDeque::new(),
             drain_pending: false,
+            credits: CreditPacer::default(),
             dropped_packets: 0,
             counts: PacketCounts::default(),
             is_here: true,
@@ -161,6 +165,15 @@ impl HostState {
     /// Handles the drain event.
     pub fn drain_fired(&mut self) {
         self.drain_pending = false;
+    }
+
+    /// Puts a connection that needs credit into the queue.
+    #[cold]
+    #[inline(never)]
+    pub fn enter_credit_queue<E: HostEnvironment>(&mut self, now: Time, connection: Granted, env: &mut E) {
+        if self.credits.enter(connection) {
+            env.schedule(now, self.id, HostEvent::Credit(self.id));
+        }
     }
 
     /// Schedules the drain event for waiting flows, if necessary.

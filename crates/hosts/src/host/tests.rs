@@ -3,6 +3,7 @@
 mod addressed;
 mod gro;
 mod rpcs;
+mod uet;
 mod unfinished;
 
 use std::cmp::Reverse;

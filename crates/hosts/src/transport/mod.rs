@@ -9,6 +9,7 @@ pub mod packet_pair;
 pub mod roce;
 pub mod tcp;
 pub mod udp;
+pub mod uet;
 
 use hitless_core::wire::{Duration, Ecn, Packet, Time, Transport};
 
@@ -106,6 +107,9 @@ pub trait Sender {
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)
     }
+    /// Sets fields of a new packet by which switches choose its path, for transports that spread a flow over paths.
+    #[inline]
+    fn spread(&self, _packet: &mut Packet) {}
     /// Returns the deadline for calling [`Self::handle_timeout`]; [`Time::NEVER`] if nothing is pending.
     fn next_timeout(&self) -> Time;
     /// Handles a timeout; does nothing if called early.
@@ -146,6 +150,18 @@ pub trait Receiver {
     fn next_timeout(&self) -> Time;
     /// Handles a timeout; does nothing if called early.
     fn handle_timeout(&mut self, now: Time);
+    /// Like [`Sender::spread`].
+    #[inline]
+    fn spread(&self, _packet: &mut Packet) {}
+    /// Returns whether the end enters its host's queue for credit now, which a host with many senders gives in turn.
+    #[inline]
+    fn enters_credit_queue(&mut self) -> bool {
+        false
+    }
+    /// Grants credit in the end's turn, `in_advance` beyond the sender's demand; `None` if the transport has no credit.
+    fn grant_credit(&mut self, _in_advance: bool) -> Option<uet::Grant> {
+        None
+    }
     /// Returns the one-way delay of the datagram just received, if the transport measures it.
     #[inline]
     fn latest_delay(&self) -> Option<Duration> {

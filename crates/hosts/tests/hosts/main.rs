@@ -6,3 +6,4 @@ mod packet_pair;
 mod pipe;
 mod roce;
 mod tcp;
+mod uet;

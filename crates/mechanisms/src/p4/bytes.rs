@@ -49,7 +49,9 @@ fn build_base(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
     let (protocol, destination) = match packet.transport {
         Transport::Tcp(_) => (TCP, SERVER_PORT),
         Transport::Roce(_) => (UDP, ROCE_PORT),
-        Transport::Udp(_) | Transport::PacketPair(_) | Transport::CongestionNotice(_) => (UDP, SERVER_PORT),
+        Transport::Udp(_) | Transport::PacketPair(_) | Transport::Uet(_) | Transport::CongestionNotice(_) => {
+            (UDP, SERVER_PORT)
+        }
         Transport::None => (OTHER, 0),
     };
     bytes[IP] = 0x45;

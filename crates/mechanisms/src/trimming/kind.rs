@@ -64,13 +64,14 @@ fn check_entry(settings: &TrimmingSettings, around: Surroundings<'_>, section: &
         Problem::new(field("trimmed_frame"), "", rule)
     });
     check.require(is_length(settings.queue), &field("queue"), LENGTH_RULE);
-    let has_tcp = check.scenario.transports.iter().any(|transport| matches!(transport.protocol, Protocol::Tcp(_)));
-    check.require(has_tcp, section, "has no effect: packets of TCP are trimmed, and no transport is TCP");
+    let reads = |protocol: &Protocol| matches!(protocol, Protocol::Tcp(_) | Protocol::Uet(_));
+    let has_reader = check.scenario.transports.iter().any(|transport| reads(&transport.protocol));
+    check.require(has_reader, section, "has no effect: only TCP and UET are trimmed, and no transport is one of them");
     let shares = settings.headers_per_packet > 0;
     check.require_else(!shares || check.scenario.switch.scheduler != SchedulerKind::Strict, || {
         let rule = "headers and data share a port by deficit round robin, and the scheduler is \"strict\"";
         Problem::new(field("headers_per_packet"), "", rule).hint("give 0: then headers always go first")
     });
-    let why = "it needs hosts whose TCP can tell of a packet that came without its payload";
+    let why = "it needs hosts whose transport can tell of a packet that came without its payload";
     check.runs_in_simulations_only("packet trimming", why, section);
 }

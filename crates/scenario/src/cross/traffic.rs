@@ -8,6 +8,7 @@ use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_hosts::transport::roce::{AlphaUpdate, DcqcnSettings, RoceSettings};
 use hitless_hosts::transport::tcp::{BoltTransportSettings, Congestion, SwiftSettings, TcpRecovery, TcpSettings};
 use hitless_hosts::transport::udp::UdpSettings;
+use hitless_hosts::transport::uet::UetSettings;
 
 use super::check::Check;
 use crate::network::topology::Topology;
@@ -38,6 +39,7 @@ impl Check<'_> {
                 Protocol::Roce(roce) => self.roce(roce, &section),
                 Protocol::Udp(udp) => self.udp(udp, &section),
                 Protocol::PacketPair(pair) => self.packet_pair(pair, &section),
+                Protocol::Uet(uet) => self.uet(uet, &section),
             }
         }
     }
@@ -185,6 +187,26 @@ impl Check<'_> {
         self.frame_parts([("frame_bytes", udp.frame_bytes)], section);
         let fits = udp.frame_bytes > udp.header_bytes;
         self.require(fits, &field("frame_bytes"), "must be above header_bytes: a frame carries at least a byte");
+    }
+
+    fn uet(&mut self, uet: &UetSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        let [ack, header] = [("ack_bytes", uet.ack_bytes), ("header_bytes", uet.header_bytes)];
+        self.frame_parts([("mtu", uet.mtu), ack, header], section);
+        self.require(uet.paths.is_power_of_two(), &field("paths"), "must be a power of 2: 1, 2, 4, ... 32768");
+        for (name, time) in
+            [("base_rtt", uet.base_rtt), ("timeout", uet.timeout), ("probe_interval", uet.probe_interval)]
+        {
+            self.require(time > Duration::ZERO, &field(name), "must be above zero");
+        }
+        let aims = uet.target_delay.is_none_or(|target| target > Duration::ZERO);
+        self.require(aims, &field("target_delay"), "must be above zero");
+        self.require(
+            uet.timeout > uet.base_rtt,
+            &field("timeout"),
+            "must be above base_rtt, or every packet is repeated",
+        );
+        self.require(uet.credit_bytes >= uet.mtu, &field("credit_bytes"), "must not be below mtu");
     }
 
     fn packet_pair(&mut self, pair: &PacketPairSettings, section: &str) {

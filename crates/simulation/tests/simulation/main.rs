@@ -39,5 +39,6 @@ mod switch_ports;
 mod testbed;
 mod trimming;
 mod two_choices;
+mod uet;
 mod unrelated_flows;
 mod vertigo;

@@ -29,6 +29,7 @@ fn tries_again_soon(transport: &Table) -> bool {
         Some("tcp") => &["rto_max", "rto_initial", "rto_min", "syn_timeout", "tlp_max_ack_delay"],
         Some("packet-pair") => &["rto_max", "rto_initial", "rto_min"],
         Some("roce") => &["timeout", "retries"],
+        Some("uet") => &["timeout"],
         _ => &[],
     };
     says.iter().all(|name| transport.contains_key(*name))

@@ -1,0 +1,80 @@
+//! Spraying connections in a fat tree of 16 hosts, compared with Ultra Ethernet's simulator.
+
+use hitless_core::engine::Progress;
+use hitless_simulation::Outcome;
+
+use crate::checkpoints;
+use crate::support::{self, simulation, sound, sum, times};
+
+const CONGESTIONS: [&str; 3] = ["nscc", "rccc", "both"];
+
+/// The fabric of the simulator's validation: 100 Gb/s, links of 1 us, buffers of a bandwidth-delay product.
+fn fabric(congestion: &str, more: &str, flows: &str) -> String {
+    format!(
+        "name = \"uet\"\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n\
+         [topology]\nkind = \"fat-tree\"\nk = 4\n\
+         host_link = {{ rate = \"100 Gbps\", delay = \"1 us\", overhead_bytes = 0 }}\n\
+         core_link = {{ rate = \"100 Gbps\", delay = \"1 us\", overhead_bytes = 0 }}\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"178450 B\" }}\n\
+         ecn = {{ threshold = \"37350 B\", maximum = \"145250 B\", probability = 1.0, at = \"dequeue\" }}\n\
+         [[mechanism]]\nkind = \"trimming\"\ntrimmed_frame = \"64 B\"\nqueue = \"356900 B\"\n\
+         [[transport]]\nname = \"t\"\nkind = \"uet\"\ncongestion = \"{congestion}\"\n{more}\n{flows}"
+    )
+}
+
+fn one(bytes: u64) -> String {
+    format!(
+        "[[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h0\"]\ndestinations = [\"h13\"]\n\
+         sizes = {{ kind = \"fixed\", bytes = \"{bytes} B\" }}\nperiod = \"1 ms\"\ncount = 1\n"
+    )
+}
+
+const INCAST: &str = "[[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h0..h14\"]\n\
+                      destinations = [\"h15\"]\nsizes = { kind = \"fixed\", bytes = \"300 KB\" }\n\
+                      period = \"1 ns\"\ncount = 15\n";
+const LOSSY: &str = "[[link]]\nname = \"agg0->core0\"\nloss = { kind = \"bernoulli\", rate = 0.02 }\n\
+                     [[link]]\nname = \"edge0->agg0\"\nloss = { kind = \"bernoulli\", rate = 0.02 }\n";
+
+fn last_us(outcome: &Outcome) -> f64 {
+    times(outcome, "flows", "finished_ps").iter().copied().max().unwrap_or(0) as f64 / 1e6
+}
+
+#[test]
+fn one_connection_takes_as_long_as_in_the_authors_simulator() {
+    // Theirs: 176.2 us with NSCC, 177.4 us with RCCC and with both.
+    for (congestion, theirs, tolerance) in [("nscc", 176.2, 0.005), ("rccc", 177.4, 0.03), ("both", 177.4, 0.03)] {
+        let outcome = support::run(&fabric(congestion, "", &one(2_000_000)));
+        let ours = last_us(&outcome);
+        assert!((ours / theirs - 1.0).abs() < tolerance, "{congestion}: {ours} us, theirs {theirs}");
+        assert_eq!(sum(&outcome, "flows", "packets_retransmitted"), 0, "{congestion}");
+    }
+}
+
+#[test]
+fn an_incast_ends_and_a_lossy_fabric_delivers_every_byte() {
+    for congestion in CONGESTIONS {
+        for (flows, more) in [(INCAST, ""), (INCAST, LOSSY)] {
+            let text = fabric(congestion, "", &format!("{flows}{more}"));
+            let outcome = support::run(&text);
+            assert_eq!(outcome.violations, Vec::<String>::new(), "{text}");
+            assert_eq!(sum(&outcome, "flows", "delivered_bytes"), 15 * 300_000, "{text}");
+            assert!(times(&outcome, "flows", "finished_ps").iter().all(|&at| at >= 0), "{text}");
+        }
+    }
+}
+
+#[test]
+fn runs_go_on_from_checkpoints_and_are_the_same_in_partitions() {
+    for congestion in CONGESTIONS {
+        for choice in ["mixed", "reps", "mrc"] {
+            let more = format!("path_choice = \"{choice}\"\nsack_recovery = true");
+            let scenario = sound(&fabric(congestion, &more, &format!("{INCAST}{LOSSY}")));
+            checkpoints::goes_on(&scenario, &[0.3, 0.7]);
+            let whole = simulation(&scenario).run_divided(1, 1, &Progress::default());
+            let divided = simulation(&scenario).run_divided(5, 2, &Progress::default());
+            for (one, other) in whole.tables.iter().zip(&divided.tables) {
+                assert_eq!(one, other, "{congestion}, {choice}: table {}", one.name);
+            }
+        }
+    }
+}
