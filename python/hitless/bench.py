@@ -33,6 +33,8 @@ WORKS = {
     "linkguardian": "A with two protected links that corrupt packets",
     "afq": "A with AFQ at all ports",
     "deflection": "C with Preemptive Deflection at all ports",
+    "linkguardian-64": "B with LinkGuardian on 64 directions that corrupt nothing",
+    "sqr-64": "B with SQR on 64 directions that never fail",
 }
 
 LARGE = ("D", "E", "W")

@@ -18,8 +18,8 @@ impl Switch {
 /// If a mechanism cannot be saved: see [`Switch::without_state`].
 impl State for Switch {
     fn save(&self, out: &mut Writer) {
-        // The mechanisms' settings rebuild the last two fields, so they are not state.
-        let Self { core, mechanisms, outputs, group_owners: _, resources: _ } = self;
+        // The mechanisms' settings rebuild the last three fields, so they are not state.
+        let Self { core, mechanisms, outputs, group_owners: _, quiet_roles: _, resources: _ } = self;
         debug_assert!(outputs.is_empty(), "a hook is at work");
         core.save(out);
         for mechanism in mechanisms {
@@ -28,7 +28,7 @@ impl State for Switch {
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
-        let Self { core, mechanisms, outputs: _, group_owners: _, resources: _ } = self;
+        let Self { core, mechanisms, outputs: _, group_owners: _, quiet_roles: _, resources: _ } = self;
         core.load(from)?;
         for mechanism in mechanisms {
             mechanism.state_mut().expect("every mechanism has a state to load").load(from)?;

@@ -36,6 +36,7 @@ mod pipeline;
 pub mod port;
 pub mod protection;
 pub mod queueing;
+mod quiet_roles;
 pub mod register;
 pub mod report;
 pub mod resources;

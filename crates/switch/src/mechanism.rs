@@ -63,6 +63,13 @@ pub trait Mechanism: Send {
         Verdict::Continue
     }
 
+    /// Called before [`Self::ingress`] for a packet in a [quiet role](Needs::quiet_roles) that returns from a
+    /// recirculation port. Returns true to send the packet back to the queue that it came from, without `ingress`. It
+    /// may only change state if it returns true. Checked runs skip this hook.
+    fn goes_round(&mut self, _packet: &Packet) -> bool {
+        false
+    }
+
     /// Called when the packet has left its queue; the queue depth is visible.
     fn egress(&mut self, _context: &mut Context<'_>) -> Verdict {
         Verdict::Continue

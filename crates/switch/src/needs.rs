@@ -16,4 +16,6 @@ pub struct Needs {
     pub orders: Vec<(PortId, QueueOrder)>,
     /// Groups of queues, at most one per port; their queues are numbered after all others of the port.
     pub groups: Vec<(PortId, QueueGroup)>,
+    /// Roles of owned packets that skip `egress` and `tx`: the port that serves such a packet sends it at once.
+    pub quiet_roles: Vec<u8>,
 }

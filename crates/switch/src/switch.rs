@@ -16,6 +16,7 @@ use crate::mechanism::Mechanism;
 use crate::outbox::Output;
 use crate::port::{Line, Port, PortConfig, Queueing, Scheduler};
 use crate::queueing::{BufferPolicy, SharedBuffer};
+use crate::quiet_roles::QuietRoles;
 use crate::register::Pass;
 use crate::resources::Resources;
 
@@ -27,6 +28,7 @@ pub struct Switch {
     pub(crate) outputs: Vec<Output>,
     /// Ports with a group of queues, and the mechanism that asked for it.
     pub(crate) group_owners: Vec<(PortId, u8)>,
+    pub(crate) quiet_roles: QuietRoles,
     /// Resources, by mechanism.
     pub(crate) resources: Vec<Resources>,
 }
@@ -64,6 +66,7 @@ impl Switch {
         let mut hooks = vec![PortHooks::default(); ports.len()];
         let mut group_owners = Vec::new();
         let mut resources = Vec::new();
+        let mut quiet_roles = QuietRoles::default();
         // Before mechanisms add queues.
         let own_queues: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
@@ -83,6 +86,7 @@ impl Switch {
                 assert!(earlier.is_none(), "port {} has a group of queues already", port.0);
                 group_owners.push((port, number as u8));
             }
+            quiet_roles.push(&needs.quiet_roles);
             resources.push(mechanism.resources().asking_for(&needs));
         }
         let buffer = SharedBuffer::new(buffer);
@@ -115,7 +119,7 @@ impl Switch {
             drops,
             two_choices: None,
         };
-        let mut switch = Self { core, mechanisms, outputs: Vec::new(), group_owners, resources };
+        let mut switch = Self { core, mechanisms, outputs: Vec::new(), group_owners, quiet_roles, resources };
         let arrays = switch.resources.iter().flat_map(|of| of.registers.iter().map(|register| register.name));
         let arrays = arrays.collect();
         let footprint = switch.footprint();
@@ -151,7 +155,7 @@ impl Switch {
     #[inline]
     pub fn handle<E: Environment>(&mut self, now: Time, event: SwitchEvent, environment: &mut E) {
         match event {
-            SwitchEvent::Loopback { port, packet } => self.ingress(now, port, packet, environment),
+            SwitchEvent::Loopback { port, packet } => self.return_to_ingress(now, port, packet, environment),
             SwitchEvent::Enqueue { packet, is_last_try } => {
                 self.core.end_way_to_queue(packet, environment);
                 self.enqueue(now, packet, is_last_try, environment);

@@ -37,7 +37,7 @@ mod settings;
 mod timer;
 
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, Message};
-use hitless_core::wire::{PortId, QueueId, Time};
+use hitless_core::wire::{Packet, PortId, QueueId, Time};
 use hitless_switch::{
     Context, DropReason, Event, LinkEnd, Mechanism, Needs, ProtectionState, Report, Resources, TimerToken, Verdict,
 };
@@ -210,6 +210,8 @@ impl Mechanism for LinkGuardian {
         let mut wanted = Needs::default();
         self.senders().for_each(|sender| sender.subscribe(&mut queues, &mut wanted));
         self.receivers().for_each(|receiver| receiver.subscribe(&mut queues, &mut wanted));
+        // A copy does nothing on its way out of the recirculation port.
+        wanted.quiet_roles = (0..CHANNELS as u8).map(|channel| Role::TxBuffered.of_channel(channel)).collect();
         wanted
     }
 
@@ -259,6 +261,10 @@ impl Mechanism for LinkGuardian {
             Some(receiver) => receiver.judge_buffered(context),
             None => Verdict::Continue,
         }
+    }
+
+    fn goes_round(&mut self, packet: &Packet) -> bool {
+        self.sender_at(packet.ingress_port, channel_of(packet)).is_some_and(|sender| sender.keeps_waiting(packet))
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {

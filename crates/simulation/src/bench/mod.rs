@@ -33,9 +33,9 @@ const W: &str = include_str!("../../../../examples/bench-w.toml");
 /// All workloads; data/README.md describes A, B and C. D is a permutation on a fat tree of 8,192 hosts; E, fat-tree-128
 /// and fat-tree-1024 are the same on 65,536, 128 and 1,024 hosts. F runs LinkGuardian on two corrupting links, AFQ at
 /// the spines and Preemptive Deflection at the leaves. The last workloads add one thing each: two queues of strict
-/// priority to the ports of B, LinkGuardian to two links of A, AFQ to all ports of A, and deflection to all ports of C,
-/// which has one busy port.
-pub const WORKS: [Work; 13] = [
+/// priority to the ports of B, LinkGuardian to two links of A, AFQ to all ports of A, deflection to all ports of C, which
+/// has one busy port, and LinkGuardian and SQR to all 64 directions between the leaves and spines of B, without a loss.
+pub const WORKS: [Work; 15] = [
     workload("A", A),
     workload("B", B),
     workload("C", C),
@@ -59,6 +59,16 @@ pub const WORKS: [Work; 13] = [
         instead: ("250 packets", "375 KB"),
         more: &["[[mechanism]]\nkind = \"preemptive-deflection\"\n"],
         ..workload("deflection", C)
+    },
+    Work {
+        instead: ("preset = \"ideal\"", "preset = \"ideal\"\nrecirculation_ports = 8"),
+        more: &[include_str!("linkguardian-64.toml")],
+        ..workload("linkguardian-64", B)
+    },
+    Work {
+        instead: ("preset = \"ideal\"", "preset = \"ideal\"\nmirror_latency = \"200 ns\""),
+        more: &[include_str!("sqr-64.toml")],
+        ..workload("sqr-64", B)
     },
 ];
 

@@ -36,6 +36,22 @@ fn blocking_mode_loses_and_reorders_nothing_at_any_rate_and_with_either_bufferin
 }
 
 #[test]
+fn a_copy_that_skips_the_hooks_goes_round_as_one_that_visits_them() {
+    for buffering in ["recirculation", "paused-queue"] {
+        // Checked runs skip no hook in ingress.
+        let checked = testbed(25, &format!("{PROTECT}{ANY_COST}buffering = \"{buffering}\"\n"));
+        let [visits, skips] = [checked.clone(), checked.replace("checked = true", "checked = false")].map(|text| {
+            let outcome = run(&text);
+            let (rounds, resent) =
+                (counter(&outcome, "copies recirculated"), counter(&outcome, "packets retransmitted"));
+            (outcome.summary.trace_hash, rounds, resent)
+        });
+        assert_eq!(visits, skips, "{buffering}");
+        assert!(visits.1 > visits.2 && visits.2 > 0, "{buffering}: {visits:?}");
+    }
+}
+
+#[test]
 fn non_blocking_mode_loses_nothing_and_says_that_it_reorders() {
     let outcome = run(&testbed(25, &format!("{PROTECT}mode = \"non-blocking\"\ncopies = 3\n")));
     let duplicates = numbers(&outcome, "flows", "packets_duplicate")[0];

@@ -1,7 +1,7 @@
 //! The fourth stage: `egress` and `tx`.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::{Duration, PortId, Time};
+use hitless_core::wire::{Duration, Packet, PortId, Time};
 
 use crate::context::Visit;
 use crate::environment::Environment;
@@ -21,8 +21,9 @@ impl Switch {
         environment: &mut E,
     ) -> Duration {
         let hooks = self.core.ports[usize::from(port.0)].hooks;
-        // No subscriber and no owner: the packet goes straight to the MAC.
-        if hooks.egress | hooks.tx | environment.packets()[entry.packet].owner == 0 {
+        let &mut Packet { owner, role, .. } = &mut environment.packets()[entry.packet];
+        // No hook wants it: the packet goes straight to the MAC.
+        if hooks.egress | hooks.tx | owner == 0 || self.quiet_roles.contains(owner, role) {
             return self.core.transmit(now, port, entry.packet, environment);
         }
         self.leave_on_slow_path(now, port, entry, environment)

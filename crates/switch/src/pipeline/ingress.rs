@@ -51,6 +51,29 @@ impl Core {
 }
 
 impl Switch {
+    /// Handles a packet from within the switch: it goes through ingress, or round again.
+    #[inline]
+    pub(crate) fn return_to_ingress<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) {
+        let descriptor = &mut environment.packets()[packet];
+        let (owner, role) = (descriptor.owner, descriptor.role);
+        if self.quiet_roles.contains(owner, role)
+            && !self.core.pass.is_checked()
+            && self.mechanisms[usize::from(owner - 1)].goes_round(descriptor)
+        {
+            let verdict = Verdict::Forward { port: descriptor.egress_port, queue: descriptor.queue };
+            debug_assert!(descriptor.egress_port == port, "a packet goes round through the port that it came from");
+            environment.decided(packet, Half::Ingress, verdict);
+            return self.leave_ingress(now, packet, environment);
+        }
+        self.ingress(now, port, packet, environment);
+    }
+
     #[inline]
     pub(crate) fn ingress<E: Environment>(
         &mut self,

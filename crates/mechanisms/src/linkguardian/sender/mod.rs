@@ -281,6 +281,16 @@ impl Sender {
         }
     }
 
+    /// Counts a returned copy that still waits for its acknowledgement. Returns whether it does.
+    pub fn keeps_waiting(&mut self, copy: &Packet) -> bool {
+        let is_waiting = data_header(copy).sequence.ahead_of(self.latest_acknowledged.peek(0)) > 0;
+        if is_waiting {
+            self.counters.recirculations += 1;
+            self.credit_owed += 1;
+        }
+        is_waiting
+    }
+
     /// Handles a copy that has come round (paper, figure 18): wait, retransmit or retire.
     pub fn judge_copy(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.recirculations += 1;
