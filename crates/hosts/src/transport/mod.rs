@@ -107,7 +107,7 @@ pub trait Sender {
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)
     }
-    /// Sets fields of a new packet by which switches choose its path, for transports that spread a flow over paths.
+    /// Sets the fields for the choice of a path in a new packet, for transports that spread a flow over paths.
     #[inline]
     fn spread(&self, _packet: &mut Packet) {}
     /// Returns the deadline for calling [`Self::handle_timeout`]; [`Time::NEVER`] if nothing is pending.

@@ -33,8 +33,8 @@ const W: &str = include_str!("../../../../examples/bench-w.toml");
 /// All workloads; data/README.md describes A, B and C. D is a permutation on a fat tree of 8,192 hosts; E, fat-tree-128
 /// and fat-tree-1024 are the same on 65,536, 128 and 1,024 hosts. F runs LinkGuardian on two corrupting links, AFQ at
 /// the spines and Preemptive Deflection at the leaves. The last workloads add one thing each: two queues of strict
-/// priority to the ports of B, LinkGuardian to two links of A, AFQ to all ports of A, deflection to all ports of C, which
-/// has one busy port, and LinkGuardian and SQR to all 64 directions between the leaves and spines of B, without a loss.
+/// priority to the ports of B, LinkGuardian to two links of A, AFQ to all ports of A, deflection to all ports of C (one
+/// is busy), and LinkGuardian or SQR to all 64 directions between the leaves and spines of B, without a loss.
 pub const WORKS: [Work; 15] = [
     workload("A", A),
     workload("B", B),

@@ -17,7 +17,7 @@ const EXPLORATIONS: u8 = 16;
 /// Duration of the freeze after a timeout, when REPS uses only remembered values.
 const FREEZE: Duration = Duration::from_ms(10);
 
-/// What a sender learns of a path.
+/// A sender's observation of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feedback {
     /// A packet arrived without a mark.
