@@ -39,6 +39,7 @@ embedded_examples!(
     "afq-neighbours",
     "microburst",
     "all-together",
+    "sprayed-permutation",
     "bench-a",
     "bench-b",
     "bench-c",
