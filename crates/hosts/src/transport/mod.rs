@@ -93,6 +93,8 @@ impl ReceiverStatistics {
 
 /// The end of a flow that sends data.
 pub trait Sender {
+    /// Whether packets can select their paths ([`uet::spread`]); other transports do not pay for it.
+    const SPREADS: bool = false;
     /// Takes `bytes` more from the application.
     fn write(&mut self, now: Time, bytes: u64);
     /// Handles a packet for this end.
@@ -105,9 +107,6 @@ pub trait Sender {
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)
     }
-    /// Sets fields of a new packet by which switches choose its path, for transports that spread a flow over paths.
-    #[inline]
-    fn spread(&self, _packet: &mut Packet) {}
     /// Returns the deadline for calling [`Self::handle_timeout`]; [`Time::NEVER`] if nothing is pending.
     fn next_timeout(&self) -> Time;
     /// Handles a timeout; does nothing if called early.
@@ -129,6 +128,8 @@ pub trait Sender {
 
 /// The end of a flow that receives data.
 pub trait Receiver {
+    /// Like [`Sender::SPREADS`].
+    const SPREADS: bool = false;
     /// Handles a packet for this end.
     fn receive(&mut self, now: Time, packet: &Packet);
     /// Like [`Self::receive`], for a packet that receive offload has merged from this many `frames`.
@@ -148,9 +149,6 @@ pub trait Receiver {
     fn next_timeout(&self) -> Time;
     /// Handles a timeout; does nothing if called early.
     fn handle_timeout(&mut self, now: Time);
-    /// Like [`Sender::spread`].
-    #[inline]
-    fn spread(&self, _packet: &mut Packet) {}
     /// Returns whether the end enters its host's queue for credit now, which a host with many senders gives in turn.
     #[inline]
     fn enters_credit_queue(&mut self) -> bool {
