@@ -225,6 +225,8 @@ impl SenderState {
 }
 
 impl Sender for SenderState {
+    const SPREADS: bool = true;
+
     fn write(&mut self, now: Time, bytes: u64) {
         dispatch!(self, SenderState, end => end.write(now, bytes));
     }
@@ -242,11 +244,6 @@ impl Sender for SenderState {
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         dispatch!(self, SenderState, end => end.transmit_into(now, put))
-    }
-
-    #[inline]
-    fn spread(&self, packet: &mut Packet) {
-        dispatch!(self, SenderState, end => end.spread(packet));
     }
 
     #[inline]
@@ -296,6 +293,8 @@ pub enum ReceiverState {
 }
 
 impl Receiver for ReceiverState {
+    const SPREADS: bool = true;
+
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
         dispatch!(self, ReceiverState, end => end.receive(now, packet));
@@ -314,11 +313,6 @@ impl Receiver for ReceiverState {
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         dispatch!(self, ReceiverState, end => end.transmit_into(now, put))
-    }
-
-    #[inline]
-    fn spread(&self, packet: &mut Packet) {
-        dispatch!(self, ReceiverState, end => end.spread(packet));
     }
 
     #[inline]

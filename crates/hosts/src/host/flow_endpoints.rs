@@ -18,7 +18,7 @@ use super::state::HostState;
 use super::timers::PendingTimers;
 use crate::application::{FlowOutcome, MessageRecord};
 use crate::stack::DelayLine;
-use crate::transport::{Outgoing, Receiver, Sender};
+use crate::transport::{Outgoing, Receiver, Sender, uet};
 
 /// A visit to one end of a flow: the time, the host, and the driver.
 pub struct Visit<'a, E> {
@@ -282,7 +282,9 @@ impl FlowEndpoints {
         let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
         let Some((packet, mut frame_bytes)) = sender.transmit_into(visit.now, put) else { return false };
         visit.spare = None;
-        sender.spread(&mut visit.env.packets()[packet]);
+        if S::SPREADS {
+            uet::spread(&mut visit.env.packets()[packet]);
+        }
         if let Some(tagger) = &mut self.tagger {
             let packet = &mut visit.env.packets()[packet];
             tagger.mark(visit.now, packet, sender.acknowledged_bytes());
@@ -299,7 +301,9 @@ impl FlowEndpoints {
         let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
         let Some((packet, frame_bytes)) = receiver.transmit_into(visit.now, put) else { return false };
         visit.spare = None;
-        receiver.spread(&mut visit.env.packets()[packet]);
+        if R::SPREADS {
+            uet::spread(&mut visit.env.packets()[packet]);
+        }
         self.inject(Side::Receiver, packet, frame_bytes, visit);
         true
     }

@@ -22,14 +22,11 @@ pub struct Outgoing {
     pub ecn: Ecn,
 }
 
-/// The counters of a sending end. The most frequent ones come first.
+/// The counters of a sending end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
-#[repr(C)]
 pub struct SenderStatistics {
     /// Data packets sent, including retransmissions.
     pub packets_sent: u64,
-    /// Acknowledgements that echoed congestion.
-    pub congestion_echoes: u64,
     /// Data packets retransmitted.
     pub packets_retransmitted: u64,
     /// Loss recoveries without a timeout (fast recovery, go-back-N after a NACK).
@@ -38,6 +35,8 @@ pub struct SenderStatistics {
     pub timeouts: u64,
     /// Tail loss probes sent (RFC 8985, section 7).
     pub tail_loss_probes: u64,
+    /// Acknowledgements that echoed congestion.
+    pub congestion_echoes: u64,
     /// Observations from selective acknowledgements.
     pub sacks: SackRecord,
 }
@@ -66,18 +65,17 @@ pub struct SackRecord {
     pub pending_bytes: u64,
 }
 
-/// The counters of a receiving end. Those of every packet come first.
+/// The counters of a receiving end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
-#[repr(C)]
 pub struct ReceiverStatistics {
     /// Data packets received, including duplicates.
     pub packets_received: u64,
-    /// Data packets with Congestion Experienced.
-    pub marked_packets: u64,
     /// Data packets without new data.
     pub duplicate_packets: u64,
     /// Data packets that arrived after a packet sent later (reordered or retransmitted).
     pub reordered_packets: u64,
+    /// Data packets with Congestion Experienced.
+    pub marked_packets: u64,
     /// Data packets that arrived without their payload, which was missing; they are not counted as received.
     pub trimmed_packets: u64,
 }
@@ -95,6 +93,8 @@ impl ReceiverStatistics {
 
 /// The end of a flow that sends data.
 pub trait Sender {
+    /// Whether packets can select their paths ([`uet::spread`]); other transports do not pay for it.
+    const SPREADS: bool = false;
     /// Takes `bytes` more from the application.
     fn write(&mut self, now: Time, bytes: u64);
     /// Handles a packet for this end.
@@ -107,9 +107,6 @@ pub trait Sender {
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)
     }
-    /// Sets the fields for the choice of a path in a new packet, for transports that spread a flow over paths.
-    #[inline]
-    fn spread(&self, _packet: &mut Packet) {}
     /// Returns the deadline for calling [`Self::handle_timeout`]; [`Time::NEVER`] if nothing is pending.
     fn next_timeout(&self) -> Time;
     /// Handles a timeout; does nothing if called early.
@@ -131,6 +128,8 @@ pub trait Sender {
 
 /// The end of a flow that receives data.
 pub trait Receiver {
+    /// Like [`Sender::SPREADS`].
+    const SPREADS: bool = false;
     /// Handles a packet for this end.
     fn receive(&mut self, now: Time, packet: &Packet);
     /// Like [`Self::receive`], for a packet that receive offload has merged from this many `frames`.
@@ -150,9 +149,6 @@ pub trait Receiver {
     fn next_timeout(&self) -> Time;
     /// Handles a timeout; does nothing if called early.
     fn handle_timeout(&mut self, now: Time);
-    /// Like [`Sender::spread`].
-    #[inline]
-    fn spread(&self, _packet: &mut Packet) {}
     /// Returns whether the end enters its host's queue for credit now, which a host with many senders gives in turn.
     #[inline]
     fn enters_credit_queue(&mut self) -> bool {

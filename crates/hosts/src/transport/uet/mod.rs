@@ -28,5 +28,5 @@ mod tests;
 
 pub use credit::{Grant, NextGrant};
 pub use receiver::UetReceiver;
-pub use sender::UetSender;
+pub use sender::{UetSender, spread};
 pub use settings::{PathChoice, UetCongestion, UetSettings};

@@ -139,6 +139,8 @@ impl UetReceiver {
 }
 
 impl Receiver for UetReceiver {
+    const SPREADS: bool = true;
+
     #[inline]
     fn receive(&mut self, _now: Time, packet: &Packet) {
         let Transport::Uet(header) = &packet.transport else { return };
@@ -156,11 +158,6 @@ impl Receiver for UetReceiver {
         let header = self.answer.take().or_else(|| self.credit.take().map(UetHeader::Credit))?;
         let frame_bytes = self.settings.ack_bytes.0 as u32;
         Some(Outgoing { transport: Transport::Uet(header), frame_bytes, ecn: Ecn::NotCapable })
-    }
-
-    #[inline]
-    fn spread(&self, packet: &mut Packet) {
-        super::sender::spread(packet);
     }
 
     #[inline]

@@ -242,15 +242,17 @@ impl UetSender {
     }
 }
 
-/// Lets the entropy value select the packet's path: switches hash it with the 5-tuple.
+/// Lets the entropy value of a packet of this transport select its path: switches hash it with the 5-tuple.
 #[inline]
-pub(super) fn spread(packet: &mut Packet) {
+pub fn spread(packet: &mut Packet) {
     if let Transport::Uet(header) = &packet.transport {
         packet.flow_hash = fmix32(packet.flow_hash ^ u32::from(header.entropy()).wrapping_mul(0x9e37_79b9));
     }
 }
 
 impl Sender for UetSender {
+    const SPREADS: bool = true;
+
     fn write(&mut self, now: Time, bytes: u64) {
         self.unsent_bytes += bytes;
         self.active_at = now;
@@ -293,11 +295,6 @@ impl Sender for UetSender {
         let outgoing = self.send_data(now, payload_bytes);
         self.flight.settle();
         Some(outgoing)
-    }
-
-    #[inline]
-    fn spread(&self, packet: &mut Packet) {
-        spread(packet);
     }
 
     fn next_timeout(&self) -> Time {
