@@ -114,7 +114,7 @@ def test_an_end_that_is_frozen_interrupts_traffic_for_less_than_a_second(two_box
     time.sleep(1)
     ends[0].process.send_signal(signal.SIGCONT)
     assert asking.gap_s() < 1.0
-    wait_until(lambda: ends[0].log.read_text().count("the other end answers") == 2, log=ends[0].log)
+    wait_until(lambda: ends[0].log.read_text().count("the other end answers") >= 2, log=ends[0].log)
     assert answers(two_boxes) >= _MOST, "protected again"
     assert [end.end() for end in ends] == [0, 0]
 

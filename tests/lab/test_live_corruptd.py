@@ -34,7 +34,7 @@ upstream_switch_id = "left"
 [[guard]]
 link = "left->right"
 downstream_switch_id = "left"
-live = "link-{left}"
+live = "{left}"
 """
 
 
@@ -61,9 +61,9 @@ def test_a_corrupting_link_is_found_protected_and_protected_again_after_its_end_
     daemon.wait_for("left->right is protected")
     ends["left"].end(signal.SIGKILL)
     wait_until(lambda: status("link", right)["peer"]["forwarded_by"] == "kernel", process=ends["right"].process)
-    assert "the peer does not answer since" in hitless("link", "status", "--name", right).stdout
+    assert "the peer does not agree since" in hitless("link", "status", "--name", right).stdout
     ends["left"] = link_end(boxes, tmp_path, "left", "--off")
-    daemon.wait_for(f"link-{left} was restarted: the sender of left->right is set again")
+    daemon.wait_for(f"{left} was restarted: the sender of left->right is set again")
     wait_until(lambda: outgoing()["state"] == "active", process=asking, log=daemon.log)
     assert daemon.end() == 0
     assert outgoing()["is_commanded"], "protection stays when the daemon ends"

@@ -60,6 +60,8 @@ class Agreement:
     peer: Greeting | None = None
     """Last greeting of the other end; None after a silence."""
     _heard_at_s: float = 0.0
+    _since_s: float = 0.0
+    """Time of the first greeting after a silence."""
     _lengths: dict[int, float] = field(default_factory=dict)
     """Length of a greeting -> time of its last arrival."""
 
@@ -89,6 +91,8 @@ class Agreement:
         # A check at the other end shows as well which lengths pass.
         self._lengths[length_of(frame)] = now_s
         if greeting.session != NOBODY:
+            if now_s - self._heard_at_s > PATIENCE_S:
+                self._since_s = now_s
             self.peer, self._heard_at_s = greeting, now_s
 
     def hears_bytes(self, now_s: float) -> int:
@@ -108,7 +112,10 @@ class Agreement:
             return "leaving"
         if peer.heard != self.session:
             return "unheard"
-        return "agreed" if self.passage(peer, now_s).is_free else "too long"
+        if self.passage(peer, now_s).is_free:
+            return "agreed"
+        # After a start or a silence, greetings of full length are only late.
+        return "too long" if now_s - self._since_s > FULL_PATIENCE_S else "unheard"
 
     def passage(self, peer: Greeting, now_s: float) -> Passage:
         """Return the lengths that pass between this end and the other one."""
