@@ -19,6 +19,7 @@ pub enum EcnView {
 
 /// A copy of a packet's descriptor.
 #[pyclass(module = "hitless._native", name = "Packet")]
+#[derive(Default)]
 pub struct PacketView {
     /// The descriptor. It is boxed because of its alignment, which Python objects do not support.
     packet: Box<Packet>,
@@ -50,12 +51,6 @@ impl PacketView {
             room.copy_from_slice(header);
         }
         Ok(packet)
-    }
-}
-
-impl Default for PacketView {
-    fn default() -> Self {
-        Self { packet: Box::default(), header: None }
     }
 }
 

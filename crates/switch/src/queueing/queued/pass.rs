@@ -100,7 +100,7 @@ mod tests {
                 now += Duration::from_ns(below(&mut stream, 2_500) as u64);
                 while plain.has_ready() && plain.busy_until <= now {
                     let at = plain.busy_until;
-                    [&mut plain, &mut passing].map(|scheduler| take(scheduler, at));
+                    [&mut plain, &mut passing].into_iter().for_each(|scheduler| take(scheduler, at));
                 }
                 let (queue, round) =
                     (QueueId(below(&mut stream, plain.queue_count()) as u8), below(&mut stream, 256) as u8);
@@ -115,7 +115,7 @@ mod tests {
                 } else {
                     assert_eq!(passing.offer(queue, round, entry), offer);
                     if plain.busy_until <= now {
-                        [&mut plain, &mut passing].map(|scheduler| take(scheduler, now));
+                        [&mut plain, &mut passing].into_iter().for_each(|scheduler| take(scheduler, now));
                     }
                 }
                 assert_eq!(format!("{passing:?}"), format!("{plain:?}"));
