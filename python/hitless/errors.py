@@ -41,7 +41,7 @@ class RunWarning(UserWarning):
 
 def warn(texts: Iterable[str]) -> None:
     """Show warnings of runs, each once, at the line that called this package."""
-    package, frame, depth = str(Path(__file__).parent), sys._getframe(1), 2  # noqa: SLF001
+    package, frame, depth = f"{Path(__file__).parent}/", sys._getframe(1), 2  # noqa: SLF001
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame, depth = frame.f_back, depth + 1
     for text in dict.fromkeys(texts):

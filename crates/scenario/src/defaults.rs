@@ -1,15 +1,18 @@
-//! Defaults that depend on another field: a preset, a congestion control.
+//! Defaults that depend on another field: a preset, a congestion control, the topology.
 //!
 //! They are filled in as TOML before the structs are read, so that the structs hold plain values. Values from the file
 //! take precedence.
 
 use hitless_core::settings::defaults::{fill_missing, read};
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::{Bytes, Duration};
 use hitless_hosts::transport::roce::{DcqcnPreset, DcqcnSettings};
+use hitless_hosts::transport::uet::UetSettings;
 use toml::{Table, Value};
 
 use crate::kind::Registry;
 use crate::network::switch::{SwitchPreset, SwitchSettings};
-use crate::network::topology::TopologySettings;
+use crate::network::topology::{Crossing, Topology, TopologySettings};
 
 /// Fills in all such defaults.
 pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
@@ -17,11 +20,54 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
         let preset = read::<SwitchPreset>(switch.get("preset")).unwrap_or_default();
         fill_missing(switch, &SwitchSettings::of(preset));
     }
+    let topology = read::<TopologySettings>(scenario.get("topology")).and_then(|settings| settings.build().ok());
+    let crossing = crossing(scenario);
     let transports = scenario.get_mut("transport").and_then(Value::as_array_mut);
     for transport in transports.into_iter().flatten().filter_map(Value::as_table_mut) {
-        fill_transport(transport, registry);
+        match transport.get("kind").and_then(Value::as_str) {
+            Some("uet") => fill_uet(transport, topology.as_ref(), crossing),
+            _ => fill_transport(transport, registry),
+        }
     }
-    fill_mechanisms(scenario, registry);
+    let Some(topology) = topology else { return };
+    let mechanisms = scenario.get_mut("mechanism").and_then(Value::as_array_mut);
+    registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
+}
+
+/// Reads a quantity, such as "1.5 us"; `None` also for a wrong one, which is reported later.
+fn quantity<Q: Quantity>(table: Option<&Table>, field: &str) -> Option<Q> {
+    Q::read(table?.get(field)?.as_str()?).ok()
+}
+
+/// Returns the constant delays of switches and network cards, without frame lengths.
+fn crossing(scenario: &Table) -> Crossing {
+    let table = |name: &str| scenario.get(name).and_then(Value::as_table);
+    let of_switch = |field: &str| quantity(table("switch"), field).unwrap_or(Duration::ZERO);
+    let card = table("host").and_then(|host| host.get("network_card")?.as_table());
+    let of_card = |field: &str| quantity(card, field).unwrap_or(Duration::ZERO);
+    Crossing {
+        on_link: of_switch("phy_latency"),
+        in_switch: of_switch("ingress_latency") + of_switch("egress_latency"),
+        in_hosts: of_card("send") + of_card("receive"),
+        ..Crossing::default()
+    }
+}
+
+/// Fills in the times of a spraying connection, by the longest path of the fabric.
+fn fill_uet(transport: &mut Table, topology: Option<&Topology>, crossing: Crossing) {
+    let defaults = UetSettings::default();
+    let length = |field: &str, default: Bytes| quantity(Some(transport), field).unwrap_or(default).0;
+    let there_bytes = length("mtu", defaults.mtu).saturating_add(length("header_bytes", defaults.header_bytes));
+    let crossing = Crossing { there_bytes, back_bytes: length("ack_bytes", defaults.ack_bytes), ..crossing };
+    let is_given = transport.contains_key("base_rtt");
+    let longest = if is_given { None } else { topology.and_then(|topology| topology.longest_round_trip(&crossing)) };
+    if let Some(base_rtt) = longest {
+        transport.insert("base_rtt".to_owned(), Value::String(base_rtt.text()));
+    }
+    if let Some(base_rtt) = quantity::<Duration>(Some(transport), "base_rtt") {
+        let timeout = UetSettings::timeout_for(base_rtt);
+        transport.entry("timeout").or_insert_with(|| Value::String(timeout.text()));
+    }
 }
 
 /// Expands a name to the table `{ field = name }`.
@@ -44,20 +90,9 @@ fn fill_transport(transport: &mut Table, registry: &Registry) {
     if let Some(dcqcn) = transport.get_mut("dcqcn") {
         fill_dcqcn(dcqcn);
     }
-    // A spraying connection names its congestion control, which has no parameters.
-    if transport.get("kind").and_then(Value::as_str) == Some("uet") {
-        return;
-    }
     let congestion = transport.get_mut("congestion").and_then(|congestion| expand(congestion, "kind"));
     let name = congestion.and_then(|table| table.get("kind")?.as_str()).unwrap_or_default().to_owned();
     for field in registry.fields_needed(&name) {
         transport.entry(field).or_insert(Value::Boolean(true));
     }
-}
-
-fn fill_mechanisms(scenario: &mut Table, registry: &Registry) {
-    let topology = read::<TopologySettings>(scenario.get("topology")).and_then(|settings| settings.build().ok());
-    let Some(topology) = topology else { return };
-    let mechanisms = scenario.get_mut("mechanism").and_then(Value::as_array_mut);
-    registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
 }

@@ -59,13 +59,11 @@ class Batch:
 def _identity(task: Task) -> Hashable:
     """Return a value that is equal for tasks with the same run."""
     point = task.point
-    what = point.what.scenario if isinstance(point.what, PacketSimulation) else point.what
-    has_own_files = isinstance(point.what, PacketSimulation) and (point.what.rows or point.what.checkpoints)
-    if has_own_files or not isinstance(what, str | dict):
-        return task
-    place = point.what.place if isinstance(point.what, PacketSimulation) else None
+    what = PacketSimulation(point.what) if isinstance(point.what, str | dict) else point.what
+    if not isinstance(what, PacketSimulation) or what.rows or what.checkpoints:
+        return task  # other work, or a run with files of its own
     keep = None if point.keep is None else frozenset(point.keep)
-    return repr(what), place, task.seed, keep, point.reduce, point.has_use_for_part
+    return repr(what.scenario), what.place, task.seed, keep, point.reduce, point.has_use_for_part
 
 
 def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:

@@ -22,6 +22,8 @@ pub struct Work {
     instead: (&'static str, &'static str),
     /// Sections appended to the text.
     more: &'static [&'static str],
+    /// A section for each direction `{link}` between the leaves and spines of B, or one for all `{links}`.
+    on_links: &'static str,
 }
 
 const A: &str = include_str!("../../../../examples/bench-a.toml");
@@ -62,12 +64,12 @@ pub const WORKS: [Work; 15] = [
     },
     Work {
         instead: ("preset = \"ideal\"", "preset = \"ideal\"\nrecirculation_ports = 8"),
-        more: &[include_str!("linkguardian-64.toml")],
+        on_links: "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"{link}\"\nbuffering = \"recirculation\"\n",
         ..workload("linkguardian-64", B)
     },
     Work {
         instead: ("preset = \"ideal\"", "preset = \"ideal\"\nmirror_latency = \"200 ns\""),
-        more: &[include_str!("sqr-64.toml")],
+        on_links: "[[mechanism]]\nkind = \"sqr\"\nlinks = [{links}]\n",
         ..workload("sqr-64", B)
     },
 ];
@@ -99,13 +101,24 @@ ports = ["leaf0", "leaf1", "leaf2", "leaf3", "leaf4", "leaf5", "leaf6", "leaf7"]
 "#;
 
 const fn workload(name: &'static str, text: &'static str) -> Work {
-    Work { name, text, instead: ("", ""), more: &[] }
+    Work { name, text, instead: ("", ""), more: &[], on_links: "" }
 }
 
 impl Work {
     /// The workload with this name.
     pub fn named(name: &str) -> Option<Work> {
         WORKS.into_iter().find(|work| work.name == name)
+    }
+
+    /// Returns the sections of [`Self::on_links`], with names of links in both directions.
+    fn on_links(&self) -> String {
+        let pairs = (0..8).flat_map(|leaf| (0..4).map(move |spine| (format!("leaf{leaf}"), format!("spine{spine}"))));
+        let links: Vec<_> = pairs.flat_map(|(a, b)| [format!("{a}->{b}"), format!("{b}->{a}")]).collect();
+        if self.on_links.contains("{links}") {
+            let quoted: Vec<_> = links.iter().map(|link| format!("\"{link}\"")).collect();
+            return self.on_links.replace("{links}", &quoted.join(", "));
+        }
+        links.iter().map(|link| self.on_links.replace("{link}", link)).collect()
     }
 
     /// Parses and checks the scenario.
@@ -115,7 +128,7 @@ impl Work {
     pub fn scenario(&self, registry: &Registry) -> Result<Scenario, SettingsError> {
         let (piece, instead) = self.instead;
         let text = if piece.is_empty() { self.text.to_owned() } else { self.text.replace(piece, instead) };
-        check(&format!("{text}\n{}", self.more.concat()), &format!("bench {}", self.name), registry)
+        check(&format!("{text}\n{}{}", self.more.concat(), self.on_links()), &format!("bench {}", self.name), registry)
     }
 
     /// Builds the simulation with each flow cut to `fraction` of its packets (at least 1).

@@ -10,11 +10,16 @@ const CONGESTIONS: [&str; 3] = ["nscc", "rccc", "both"];
 
 /// The fabric of the simulator's validation: 100 Gb/s, links of 1 us, buffers of a bandwidth-delay product.
 fn fabric(congestion: &str, more: &str, flows: &str) -> String {
+    fabric_of((100, 1_000), congestion, more, flows)
+}
+
+/// The fabric with links of another rate in Gb/s and delay in nanoseconds.
+fn fabric_of((gbps, delay_ns): (u64, u64), congestion: &str, more: &str, flows: &str) -> String {
     format!(
         "name = \"uet\"\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n\
          [topology]\nkind = \"fat-tree\"\nk = 4\n\
-         host_link = {{ rate = \"100 Gbps\", delay = \"1 us\", overhead_bytes = 0 }}\n\
-         core_link = {{ rate = \"100 Gbps\", delay = \"1 us\", overhead_bytes = 0 }}\n\
+         host_link = {{ rate = \"{gbps} Gbps\", delay = \"{delay_ns} ns\", overhead_bytes = 0 }}\n\
+         core_link = {{ rate = \"{gbps} Gbps\", delay = \"{delay_ns} ns\", overhead_bytes = 0 }}\n\
          [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"178450 B\" }}\n\
          ecn = {{ threshold = \"37350 B\", maximum = \"145250 B\", probability = 1.0, at = \"dequeue\" }}\n\
          [[mechanism]]\nkind = \"trimming\"\ntrimmed_frame = \"64 B\"\nqueue = \"356900 B\"\n\
@@ -47,6 +52,22 @@ fn one_connection_takes_as_long_as_in_the_authors_simulator() {
         let ours = last_us(&outcome);
         assert!((ours / theirs - 1.0).abs() < tolerance, "{congestion}: {ours} us, theirs {theirs}");
         assert_eq!(sum(&outcome, "flows", "packets_retransmitted"), 0, "{congestion}");
+    }
+}
+
+#[test]
+fn one_connection_fills_paths_of_other_rates_and_lengths() {
+    for (gbps, delay_ns) in [(10, 1_000), (100, 10_000), (400, 100), (800, 5_000)] {
+        for congestion in CONGESTIONS {
+            let outcome = support::run(&fabric_of((gbps, delay_ns), congestion, "", &one(20_000_000)));
+            // 4,895 packets, five more hops of the last one, and an acknowledgement over six links.
+            let bytes = 20_000_000 + 4_895 * 64 + 5 * 4_150 + 6 * 64;
+            let ideal = (12 * delay_ns) as f64 / 1e3 + bytes as f64 * 8e-3 / gbps as f64;
+            let share = last_us(&outcome) / ideal;
+            let retransmitted = sum(&outcome, "flows", "packets_retransmitted");
+            assert!((0.99..1.03).contains(&share), "{gbps} Gb/s, {delay_ns} ns, {congestion}: {share} times the ideal");
+            assert_eq!(retransmitted, 0, "{gbps} Gb/s, {delay_ns} ns, {congestion}");
+        }
     }
 }
 

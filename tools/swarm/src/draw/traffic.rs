@@ -56,6 +56,14 @@ pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
             dice.between(16, 64)
         ),
         1 if !needs_bolt => format!("kind = \"packet-pair\"\n{TIMEOUTS}\nack_delay = \"100 us\""),
+        2 if !needs_bolt => format!(
+            "kind = \"uet\"\nmtu = \"1400 B\"\ntimeout = \"500 us\"\nbase_rtt = \"30 us\"\npaths = {}\n\
+             congestion = \"{}\"\npath_choice = \"{}\"\nsack_recovery = {}",
+            1 << dice.between(0, 6),
+            dice.pick(&["nscc", "rccc", "both"]),
+            dice.pick(&["oblivious", "bitmap", "reps", "mixed", "mrc"]),
+            dice.between(0, 1) == 1,
+        ),
         _ => {
             let congestion = if needs_bolt { "bolt" } else { dice.pick(&CONGESTIONS) };
             // Swift gives up its window if the path's delay exceeds its target.

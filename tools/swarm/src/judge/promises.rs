@@ -27,7 +27,8 @@ fn text<'a>(entry: &'a Table, name: &str) -> &'a str {
 fn goes_one_way(evidence: &Evidence<'_>) -> bool {
     let rehashes = evidence.world.value("switch.flow_queueing.perturbation").is_some();
     let chooses = evidence.world.text_of("routing.choice") == Some("two-choices");
-    !rehashes && !chooses && !evidence.has("failure")
+    let sprays = evidence.world.entries("transport").any(|transport| text(transport, "kind") == "uet");
+    !rehashes && !chooses && !sprays && !evidence.has("failure")
 }
 
 pub fn plain_order(evidence: &Evidence<'_>) -> Finding {

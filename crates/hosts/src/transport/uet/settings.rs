@@ -43,8 +43,8 @@ pub enum PathChoice {
     Mrc,
 }
 
-/// Settings of a spraying connection. Defaults are those of Ultra Ethernet's simulator for 100 Gb/s, three tiers and
-/// links of 1 us.
+/// Settings of a spraying connection. A scenario derives the times from its topology; the times of [`Self::default`]
+/// belong to the fabric of Ultra Ethernet's experiments: 100 Gb/s, three tiers, links of 1 us.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct UetSettings {
@@ -62,6 +62,7 @@ pub struct UetSettings {
     /// Round-trip time of the longest path in an empty network, for a full packet and its acknowledgement. It gives the
     /// maximum window (1.5 bandwidth-delay products), NSCC's scale and its target. A connection with a lower measured
     /// time uses that.
+    #[schemars(extend("x-default" = "by rates, delays and tiers of the topology, and frame lengths"))]
     #[serde(with = "Text::<Duration>")]
     pub base_rtt: Duration,
     /// Queueing delay that NSCC aims for; left out: 0.75 x `base_rtt`, which fits switches that trim (without trimming
@@ -81,8 +82,8 @@ pub struct UetSettings {
     /// acknowledged at once.
     #[serde(with = "Text::<Bytes>")]
     pub acknowledge_bytes: Bytes,
-    /// Retransmission timeout of a packet (the authors: 15 us, and the time of 6 full queues). It does not back off,
-    /// and a connection never gives up.
+    /// Retransmission timeout of a packet. It does not back off, and a connection never gives up.
+    #[schemars(extend("x-default" = "7 x base_rtt: an idle round trip and 6 full queues of a bandwidth-delay product"))]
     #[serde(with = "Text::<Duration>")]
     pub timeout: Duration,
     /// Whether a packet also counts as lost when 1.5 windows of packets (at least 5) wait behind a gap, for switches
@@ -91,7 +92,7 @@ pub struct UetSettings {
     /// Interval of the probes of a retired entropy value, with `path_choice = "mrc"` (an assumption).
     #[serde(with = "Text::<Duration>")]
     pub probe_interval: Duration,
-    /// Bytes of a credit: 4 packets.
+    /// Bytes of a credit (the authors: 4 of their packets).
     #[serde(with = "Text::<Bytes>")]
     pub credit_bytes: Bytes,
     /// Rate of a receiver's credits relative to its port.
@@ -123,6 +124,12 @@ impl Default for UetSettings {
 }
 
 impl UetSettings {
+    /// Returns the default timeout. The authors' 15 us are about an idle round trip of their fabric, and each of 6
+    /// queues holds up to a bandwidth-delay product.
+    pub fn timeout_for(base_rtt: Duration) -> Duration {
+        base_rtt * 7
+    }
+
     /// Returns the frame length of a data packet.
     pub(super) fn frame_bytes(&self, payload_bytes: u32) -> u32 {
         (payload_bytes + self.header_bytes.0 as u32).max(MINIMUM_FRAME_BYTES)

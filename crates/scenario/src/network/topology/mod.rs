@@ -7,6 +7,7 @@
 mod build;
 mod division;
 mod nodes;
+mod round_trip;
 pub mod select;
 mod settings;
 pub(crate) mod shapes;
@@ -16,5 +17,6 @@ pub use division::Division;
 pub use nodes::{
     DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSpec, Node, Port, Switch, SwitchId, Tier, Topology,
 };
+pub use round_trip::Crossing;
 pub use settings::{Graph, GraphLink, TopologySettings};
 pub use shapes::{Chain, Dumbbell, FatTree, FatTreeWiring, LeafSpine};

@@ -1,0 +1,108 @@
+//! The round-trip time of the longest path of an empty fabric.
+
+use hitless_core::wire::{Duration, HostId};
+
+use super::nodes::{LinkSpec, Topology};
+
+/// The times of a packet and its answer in an empty fabric.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Crossing {
+    /// Frame length of the packet.
+    pub there_bytes: u64,
+    /// Frame length of the answer.
+    pub back_bytes: u64,
+    /// Time of each link besides delay and serialization, in one direction.
+    pub on_link: Duration,
+    /// Time in each switch, in one direction.
+    pub in_switch: Duration,
+    /// Time in the two hosts, in one direction.
+    pub in_hosts: Duration,
+}
+
+impl Crossing {
+    fn of_link(&self, link: &LinkSpec) -> Duration {
+        let overhead = u64::from(link.overhead_bytes);
+        let frames = [self.there_bytes, self.back_bytes].map(|bytes| link.rate.time_for(bytes + overhead));
+        (link.delay + self.on_link) * 2 + frames[0] + frames[1]
+    }
+}
+
+impl Topology {
+    /// Returns the round-trip time between the two hosts furthest apart by paths with the fewest links. Of such paths
+    /// the slowest counts. Two searches find these hosts exactly in a tree and in regular fabrics; in other graphs the
+    /// time can be that of a shorter path. `None` without two hosts that a path connects.
+    pub fn longest_round_trip(&self, crossing: &Crossing) -> Option<Duration> {
+        let (far, _) = self.furthest_from(self.host_ids().next()?, crossing)?;
+        self.furthest_from(far, crossing).map(|(_, time)| time + crossing.in_hosts * 2)
+    }
+
+    /// Returns the host with the longest round-trip time from `start`, and that time.
+    fn furthest_from(&self, start: HostId, crossing: &Crossing) -> Option<(HostId, Duration)> {
+        let access = |host: HostId| crossing.of_link(&self.link(self.host(host).port.link.link).settings);
+        let mut times: Vec<Option<Duration>> = vec![None; self.switches.len()];
+        let first = self.attachment(start).0.0 as usize;
+        times[first] = Some(access(start) + crossing.in_switch * 2);
+        let mut latest = vec![first];
+        while !latest.is_empty() {
+            let mut next: Vec<(usize, Duration)> = Vec::new();
+            let ports = |&from: &usize| self.switches[from].ports.iter().map(move |port| (from, port));
+            for (from, port) in latest.iter().flat_map(ports) {
+                let Some(to) = port.peer.node.switch().map(|switch| switch.0 as usize) else { continue };
+                if let (None, Some(before)) = (times[to], times[from]) {
+                    let of_link = crossing.of_link(&self.link(port.link.link).settings);
+                    next.push((to, before + of_link + crossing.in_switch * 2));
+                }
+            }
+            for &(to, time) in &next {
+                times[to] = times[to].max(Some(time));
+            }
+            latest = next.into_iter().map(|(to, _)| to).collect();
+            latest.sort_unstable();
+            latest.dedup();
+        }
+        let others = self.host_ids().filter(|&host| host != start);
+        let reached = others.filter_map(|host| Some((times[self.attachment(host).0.0 as usize]? + access(host), host)));
+        reached.max_by_key(|&(time, host)| (time, std::cmp::Reverse(host))).map(|(time, host)| (host, time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::topology::TopologySettings;
+
+    fn longest(topology: &str) -> Option<Duration> {
+        let settings: TopologySettings = toml::from_str(topology).expect("it is a topology");
+        let crossing = Crossing { there_bytes: 4_150, back_bytes: 64, ..Crossing::default() };
+        settings.build().expect("it can be built").longest_round_trip(&crossing)
+    }
+
+    #[test]
+    fn the_longest_path_counts_each_link_twice_with_both_frames() {
+        let link = "{ rate = \"100 Gbps\", delay = \"1 us\", overhead_bytes = 0 }";
+        let fat_tree = format!("kind = \"fat-tree\"\nk = 4\nhost_link = {link}\ncore_link = {link}");
+        // 6 links: 12 us, and 6 x (332 + 5.12) ns.
+        assert_eq!(longest(&fat_tree), Some(Duration::from_ps(14_022_720)));
+        let slow = "{ rate = \"10 Gbps\", delay = \"5 us\", overhead_bytes = 20 }";
+        let chain = format!(
+            "kind = \"chain\"\nhosts_left = [\"a\"]\nswitches = [\"s\", \"t\"]\nhosts_right = [\"b\"]\n\
+             host_link = {link}\nswitch_link = {slow}"
+        );
+        // 2 x (2 us + 337.12 ns) and 10 us + (4,170 + 84) x 0.8 ns.
+        assert_eq!(longest(&chain), Some(Duration::from_ps(4_674_240 + 13_403_200)));
+    }
+
+    #[test]
+    fn the_slowest_of_equally_short_paths_counts_and_detours_do_not() {
+        let link = |ends: &str, delay: &str| {
+            format!("[[links]]\nends = [{ends}]\nrate = \"100 Gbps\"\ndelay = \"{delay}\"\noverhead_bytes = 0\n")
+        };
+        let graph = ["\"a\", \"s\"", "\"b\", \"t\"", "\"s\", \"u\"", "\"u\", \"t\"", "\"s\", \"v\"", "\"v\", \"t\""];
+        let delays = ["1 us", "1 us", "1 us", "1 us", "3 us", "1 us"];
+        let links: String = graph.iter().zip(delays).map(|(ends, delay)| link(ends, delay)).collect();
+        let text =
+            format!("kind = \"graph\"\nhosts = [\"a\", \"b\"]\nswitches = [\"s\", \"t\", \"u\", \"v\"]\n{links}");
+        // a, s, v, t, b: 6 us each way, and 4 x 337.12 ns.
+        assert_eq!(longest(&text), Some(Duration::from_ps(12_000_000 + 1_348_480)));
+    }
+}
