@@ -108,7 +108,7 @@ pub struct NetworkCard {
     committed_until: Time,
     backlog_limit: Duration,
     room: Room,
-    timing: Option<Box<CardTiming>>,
+    timing: Option<CardTiming>,
     wire_overhead_bytes: u32,
     rate: BitRate,
 }
@@ -124,7 +124,7 @@ impl NetworkCard {
         Self {
             rate: config.rate,
             clock,
-            timing: config.clock.map(|config| Box::new(CardTiming::new(config.seed, clock))),
+            timing: config.clock.map(|config| CardTiming::new(config.seed, clock)),
             wire_overhead_bytes: config.wire_overhead_bytes,
             room: Room::new(config),
             backlog_limit: config.rate.time_for(config.backlog_limit.0.max(1)),
