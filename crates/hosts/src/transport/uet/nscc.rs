@@ -107,6 +107,12 @@ impl Nscc {
         }
     }
 
+    /// Starts the periods between adjustments and between decreases, with the first packet.
+    pub fn start(&mut self, now: Time) {
+        self.adjusted_at = now;
+        self.decreased_at = now;
+    }
+
     /// Returns the window in bytes.
     pub fn window(&self) -> u64 {
         self.window as u64

@@ -115,6 +115,9 @@ impl UetSender {
         if let Some(credit) = &mut self.credit {
             credit.spend(frame_bytes);
         }
+        if let (0, Some(window)) = (self.statistics.packets_sent, &mut self.window) {
+            window.start(now);
+        }
         self.active_at = now;
         self.statistics.packets_sent += 1;
         self.statistics.packets_retransmitted += u64::from(lost.is_some());

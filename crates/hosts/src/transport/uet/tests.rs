@@ -73,6 +73,35 @@ fn each_of_the_four_cases_moves_the_window_its_way() {
     assert!(window.window() < 20 * 4_150, "long delays with marks shrink the window: {}", window.window());
 }
 
+/// The swarm's seed 37,007,475: the periods of the window began at time zero, so a later connection adjusted its window
+/// at its first acknowledgement.
+#[test]
+fn a_connection_that_starts_later_does_the_same_later() {
+    let windows = |start: Time| {
+        let mut sender = sender(UetSettings { initial_window: Some(20), ..UetSettings::default() });
+        sender.write(start, 100_000_000);
+        let sent = all_sent(&mut sender, start);
+        let acknowledge = |packet: u64| UetAcknowledgement {
+            acknowledged: packet,
+            cumulative: packet + 1,
+            received_bytes: (packet + 1) * 4_150,
+            congestion: packet % 3 == 0,
+            ..Default::default()
+        };
+        (0..sent.len() as u64)
+            .map(|number| {
+                let answer = Transport::Uet(UetHeader::Acknowledgement(acknowledge(number)));
+                let at = start + Duration::from_us(14 + 9 * number);
+                sender.receive(at, &Packet { transport: answer, ..Packet::default() });
+                sender.congestion_window_bytes()
+            })
+            .collect::<Vec<_>>()
+    };
+    let first = windows(Time::ZERO);
+    assert!(first.first() != first.last(), "the window changes: {first:?}");
+    assert_eq!(windows(Time(1 << 30)), first);
+}
+
 #[test]
 fn a_trimmed_packet_is_taken_off_the_window_and_sent_again_first() {
     let mut sender = sender(UetSettings::default());
