@@ -1,7 +1,7 @@
 //! Judges of progress: flows complete, and mechanisms do not delay them.
 
 use hitless_core::engine::Progress;
-use hitless_simulation::Simulation;
+use hitless_simulation::{Simulation, Summary};
 use toml::{Table, Value};
 
 use super::evidence::{Evidence, Finding, found, times};
@@ -28,7 +28,9 @@ fn tries_again_soon(transport: &Table) -> bool {
         Some("tcp") if parameter("kind") == Some("swift") && parameter("base_target").is_none() => return false,
         Some("tcp") => &["rto_max", "rto_initial", "rto_min", "syn_timeout", "tlp_max_ack_delay"],
         Some("packet-pair") => &["rto_max", "rto_initial", "rto_min"],
-        Some("roce") => &["timeout", "retries"],
+        // Fewer retries can run out while other connections have their turn.
+        Some("roce") if transport.get("retries").and_then(Value::as_integer) != Some(255) => return false,
+        Some("roce") => &["timeout"],
         Some("uet") => &["timeout"],
         _ => &[],
     };
@@ -53,14 +55,21 @@ fn bytes(text: &str) -> Option<i64> {
     text.strip_suffix(" B")?.parse().ok()
 }
 
-/// Returns whether all flows end if the world lasts longer. Small windows, constant windows into small queues and short
-/// rounds make a flow slow; such a flow is not stuck.
-fn ends_later(evidence: &Evidence<'_>) -> Option<bool> {
+/// Runs the world for longer. Small windows, constant windows into small queues and short rounds make a flow slow; such a
+/// flow is not stuck.
+fn longer(evidence: &Evidence<'_>) -> Option<Summary> {
     let mut table = evidence.world.table().clone();
     table.insert("duration".into(), LONGER.into());
     let scenario = World::new(table).check(evidence.registry).ok()?;
-    let summary = Simulation::new(scenario).ok()?.run(&Progress::default()).summary;
-    Some(summary.ended_by == ALL_DONE && summary.flows.failed == 0)
+    Some(Simulation::new(scenario).ok()?.run(&Progress::default()).summary)
+}
+
+/// Returns whether connections of the world may give up: those of RDMA have no congestion control here, so several of
+/// them can fill a queue again and again, always before the same one (seed 38,002,194).
+fn may_give_up(evidence: &Evidence<'_>, summary: &Summary) -> bool {
+    let is_rdma = |transport: &Table| transport.get("kind").and_then(Value::as_str) == Some("roce");
+    let is_full = summary.drops.get("queue full").is_some_and(|&drops| drops > 0);
+    evidence.world.entries("transport").any(is_rdma) && is_full && summary.flows.started > 1
 }
 
 pub fn progress(evidence: &Evidence<'_>) -> Finding {
@@ -73,12 +82,14 @@ pub fn progress(evidence: &Evidence<'_>) -> Finding {
     if !is_bound || starves {
         return None;
     }
-    let flows = &evidence.outcome.summary.flows;
     let mut broken = Vec::new();
-    if evidence.outcome.summary.ended_by != ALL_DONE && ends_later(evidence) != Some(true) {
+    let later = (evidence.outcome.summary.ended_by != ALL_DONE).then(|| longer(evidence)).flatten();
+    let summary = later.as_ref().unwrap_or(&evidence.outcome.summary);
+    let flows = &summary.flows;
+    if summary.ended_by != ALL_DONE {
         broken.push(format!("{} of {} flows had not ended after {LONGER}", flows.unfinished, flows.started));
     }
-    if flows.failed > 0 {
+    if flows.failed > 0 && !may_give_up(evidence, summary) {
         broken.push(format!("{} of {} flows were given up by their transport", flows.failed, flows.started));
     }
     Some(broken)
