@@ -13,14 +13,24 @@ from dataclasses import dataclass
 from hitless.errors import BadInput
 from hitless.importing.lines import shown
 from hitless.importing.model import Link, Network, SwitchSettings
-from hitless.importing.report import Report, listed
+from hitless.importing.report import Report, counted, listed
 
 Entry = dict[str, str]
 Ecn = dict[str, str | float]
 Buffer = dict[str, str | float]
 
-_READ = {"PORT", "CABLE_LENGTH", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "WRED_PROFILE"}
-_READ |= {"PORT_QOS_MAP"}
+_FIELDS: dict[str, set[str]] = {
+    "PORT": {"speed", "admin_status"},
+    "CABLE_LENGTH": set(),
+    "BUFFER_POOL": {"size", "mode", "type"},
+    "BUFFER_PROFILE": {"pool", "dynamic_th", "static_th", "size", "xon", "xon_offset", "xoff"},
+    "BUFFER_PG": {"profile"},
+    "BUFFER_QUEUE": {"profile"},
+    "QUEUE": {"wred_profile", "scheduler"},
+    "WRED_PROFILE": set(),
+    "PORT_QOS_MAP": {"pfc_enable"},
+}
+"""The tables that are read, with the fields that are mapped or reported one by one; an empty set: all fields."""
 _LOSSLESS_FIELDS = ("size", "xon", "xon_offset", "xoff")
 _METRES_PER_SECOND = 198_000_000
 """Speed of light in fibre, as in SONiC's headroom formula."""
@@ -65,8 +75,8 @@ def read_config(text: str, file: str) -> Config:
         raise BadInput("not valid JSON: nested too deeply, or a number with too many digits", where=file) from failed
     if not isinstance(document, dict):
         raise BadInput("not a configuration", where=file, rule="config_db.json is an object of tables")
-    tables = {table: _entries(file, table, document[table]) for table in _READ & document.keys()}
-    return Config(file, {**tables, **{table: {} for table in document.keys() - _READ}})
+    tables = {table: _entries(file, table, document[table]) for table in _FIELDS.keys() & document.keys()}
+    return Config(file, {**tables, **{table: {} for table in document.keys() - _FIELDS.keys()}})
 
 
 def _entries(file: str, table: str, found: object) -> dict[str, Entry]:
@@ -102,7 +112,13 @@ def network_of(config: Config, report: Report) -> Network:
     report.mapped.append(f"{config.file}, PORT: a host named after each of {len(links)} ports, on one switch")
     down = sorted(config.entries("PORT").keys() - rates.keys())
     if down:
-        report.not_mapped.append(f"{config.file}, PORT: {len(down)} ports that are down: {listed(down)}")
+        report.not_mapped.append(
+            f"{config.file}, PORT: {counted(len(down), 'port')} with admin_status down: {listed(down)}"
+        )
+    if cables:
+        report.mapped.append(
+            f"{config.file}, CABLE_LENGTH: delays of links, 1 m in {10**9 / _METRES_PER_SECOND:.2f} ns"
+        )
     if bare := [port for port in rates if port not in cables]:
         report.assumed.append(f"{config.file}: cables of 5 m at {len(bare)} ports without CABLE_LENGTH")
     slowest = sorted(links, key=lambda link: (link.delay_ps, -link.rate_bps))[-2:]
@@ -132,9 +148,7 @@ def switch_of(config: Config, report: Report) -> SwitchSettings:
     buffer = _buffer(config, queue, report)
     _report_other_queues(config, marking, queue, report)
     _report_lossless(config, report)
-    others = sorted(config.tables.keys() - _READ)
-    if others:
-        report.not_mapped.append(f"{config.file}: tables without a counterpart: {listed(others)}")
+    _report_unread(config, report)
     return SwitchSettings(buffer, ecn, by_rate)
 
 
@@ -241,10 +255,15 @@ def _buffer(config: Config, queue: int, report: Report) -> Buffer | None:
     if "alpha" not in within:
         return _whole_buffer(config, found, report)
     report.assumed.append(
-        f"{config.file}: the egress profile has no dynamic_th, so that of the ingress profile limits the queue"
+        f"{config.file}: the profile of BUFFER_QUEUE has no dynamic_th, so the profile of BUFFER_PG limits the queue"
     )
-    maximum = {"queue_max": found["per_port"]} if "per_port" in found else {}
-    return _whole_buffer(config, {**within, **maximum}, report)
+    return _whole_buffer(config, {**_below(within, found), **within}, report)
+
+
+def _below(within: Buffer, fixed: Buffer) -> Buffer:
+    """Return the fixed length as the maximum of a queue, if it is below the size of the buffer."""
+    length, total = (int(str(limit).removesuffix(" B")) for limit in (fixed.get("per_port", 0), within.get("total", 0)))
+    return {"queue_max": f"{length} B"} if 0 < length < total else {}
 
 
 def _usual(names: list[str]) -> str:
@@ -290,6 +309,13 @@ def _whole_buffer(config: Config, found: Buffer, report: Report) -> Buffer | Non
 def _report_other_queues(config: Config, marking: Mapping[tuple[str, int], str], queue: int, report: Report) -> None:
     """Report the settings of the queues that no flow uses."""
     used = dict(_by_queue(config, "BUFFER_QUEUE", "profile"))
+    groups = dict(_by_queue(config, "BUFFER_PG", "profile"))
+    profiles = {name for (_, number), name in (*used.items(), *groups.items()) if number == queue}
+    if unused := sorted(config.entries("BUFFER_PROFILE").keys() - profiles):
+        report.not_mapped.append(f"{config.file}, BUFFER_PROFILE: {listed(unused)}: not of queue {queue}")
+    marked = {name for (_, number), name in marking.items() if number == queue}
+    if unused := sorted(config.entries("WRED_PROFILE").keys() - marked):
+        report.not_mapped.append(f"{config.file}, WRED_PROFILE: {listed(unused)}: not of queue {queue}")
     others = sorted({number for _, number in {*marking, *used} if number != queue})
     if others:
         report.not_mapped.append(f"{config.file}, QUEUE and BUFFER_QUEUE: queues {listed(list(map(str, others)))}")
@@ -312,3 +338,13 @@ def _report_lossless(config: Config, report: Report) -> None:
         headroom = [f"{name} {entry[name]}" for name in _LOSSLESS_FIELDS if name in entry and entry[name] != "0"]
         if "xoff" in entry:
             report.not_mapped.append(f"{config.file}, BUFFER_PROFILE|{key}: {', '.join(headroom)}; no headroom")
+
+
+def _report_unread(config: Config, report: Report) -> None:
+    """Report tables and fields without a counterpart."""
+    for table, known in _FIELDS.items():
+        names = {name for entry in config.entries(table).values() for name in entry} - known if known else set()
+        if names:
+            report.not_mapped.append(f"{config.file}, {table}: fields {listed(sorted(names))}")
+    if others := sorted(config.tables.keys() - _FIELDS.keys()):
+        report.not_mapped.append(f"{config.file}: tables {listed(others)}")

@@ -74,6 +74,8 @@ def _printable(text: str) -> str:
 
 def _value(value: object) -> str:
     """Return a value in TOML."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{_printable(escaped)}"'
