@@ -225,7 +225,7 @@ REFUSED = [
     ("a.cm", MATRIX + "\n# c\n1->1 start 0 size 5", ["line 5", "host 1 sends to itself"]),
     ("a.cm", MATRIX + "0->1 start 0 size -5", ["line 3", "size is '-5'", "whole number from 1"]),
     ("a.cm", MATRIX + "0->1 start 0 size 1_0", ["line 3", "size is '1_0'"]),
-    ("a.cm", MATRIX + "0->1 start 1e99 size 5", ["line 3", "the start in us is '1e99'"]),
+    ("a.cm", MATRIX + "0->1 start 1e99 size 5", ["line 3", "the start is '1e99'"]),
     ("a.cm", MATRIX + "0->1 start 0", ["line 3", "no size"]),
     ("a.cm", MATRIX + "0->1 size 5", ["line 3", "either a start or a trigger"]),
     ("a.cm", MATRIX + "0->1 start 0 size 5 speed 3", ["line 3", "'speed' is not understood"]),
@@ -307,7 +307,7 @@ def test_the_command_reports_on_stderr_and_replaces_no_file(tmp_path):
 
 
 def readers(text):
-    """Read a text as each format, as far as its parser accepts it."""
+    """Read a text as each format; a parser can refuse it."""
     for read in (
         lambda: format_of(text, "a"),
         lambda: flows_of(read_matrix(text, "a"), Report()),

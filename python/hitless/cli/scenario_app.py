@@ -60,6 +60,10 @@ def import_(
         Literal["uet", "roce", "tcp"] | None,
         typer.Option(help="Transport of the flows.", show_default="uet for files of htsim, else roce"),
     ] = None,
+    start_unit: Annotated[
+        Literal["us", "ps"],
+        typer.Option(help="Unit of starts in a connection matrix: us for htsim_uec and htsim_swift, ps for others."),
+    ] = "us",
 ) -> None:
     """Import htsim's matrices and topologies, HPCC's and SimAI's topologies and flows, SONiC's buffers.
 
@@ -74,7 +78,7 @@ def import_(
     """
     from hitless.cli import scenario_import
 
-    scenario_import.import_(files, out, transport)
+    scenario_import.import_(files, out, transport, start_unit)
 
 
 @scenario_app.command()

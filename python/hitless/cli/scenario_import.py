@@ -5,16 +5,16 @@ from pathlib import Path
 
 from hitless.checking import check_scenario
 from hitless.errors import BadInput
-from hitless.importing import TransportKind, import_files
+from hitless.importing import StartUnit, TransportKind, import_files
 from hitless.terminal.console import print_note
 from hitless.whole_file import name_of, write_whole
 
 SCENARIO_FILE = "scenario.toml"
 
 
-def import_(paths: Sequence[Path], out: Path, transport: TransportKind | None) -> None:
+def import_(paths: Sequence[Path], out: Path, transport: TransportKind | None, start_unit: StartUnit) -> None:
     """Write the scenario and its flows into ``out``, print the report, and check the scenario."""
-    imported = import_files(paths, transport)
+    imported = import_files(paths, transport, start_unit)
     files = {SCENARIO_FILE: imported.scenario}
     if imported.flows is not None:
         files[imported.flows_file] = imported.flows

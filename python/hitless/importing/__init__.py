@@ -8,7 +8,8 @@
 """
 
 from hitless.importing.files import Imported, import_files
+from hitless.importing.htsim_matrix import StartUnit
 from hitless.importing.report import Report
 from hitless.importing.writing import TransportKind
 
-__all__ = ["Imported", "Report", "TransportKind", "import_files"]
+__all__ = ["Imported", "Report", "StartUnit", "TransportKind", "import_files"]

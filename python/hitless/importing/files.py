@@ -50,8 +50,13 @@ def format_of(text: str, file: str) -> str:
     raise BadInput("the format is unknown", where=file, rule=rule)
 
 
-def import_files(paths: Sequence[Path], transport: TransportKind | None = None) -> Imported:
-    """Read files of other programs and combine them into one scenario. Raises `BadInput`."""
+def import_files(
+    paths: Sequence[Path], transport: TransportKind | None = None, start_unit: htsim_matrix.StartUnit = "us"
+) -> Imported:
+    """Read files of other programs and combine them into one scenario. Raises `BadInput`.
+
+    ``start_unit`` is the unit of start times in connection matrices.
+    """
     texts: dict[str, tuple[str, str]] = {}
     for path in paths:
         text, name = read_text(path), name_of(Path(path.name))
@@ -64,7 +69,7 @@ def import_files(paths: Sequence[Path], transport: TransportKind | None = None) 
     if len(texts.keys() & set(_TOPOLOGIES)) > 1:
         raise BadInput("two files have a topology", where=", ".join(map(name_of, paths)), rule="give one of them")
     report = Report()
-    network, flows = _network_and_flows(texts, report)
+    network, flows = _network_and_flows(texts, start_unit, report)
     switch = sonic.switch_of(sonic.read_config(*texts["sonic"]), report) if "sonic" in texts else None
     usual: TransportKind = "uet" if any(kind.startswith("htsim") for kind in texts) else "roce"
     name = file_name(paths[0].stem)
@@ -73,8 +78,10 @@ def import_files(paths: Sequence[Path], transport: TransportKind | None = None) 
     return Imported(*written(parts, report), parts.flows_file, report)
 
 
-def _network_and_flows(texts: dict[str, tuple[str, str]], report: Report) -> tuple[Network, list[Flow]]:
-    matrix = htsim_matrix.read_matrix(*texts["htsim-matrix"]) if "htsim-matrix" in texts else None
+def _network_and_flows(
+    texts: dict[str, tuple[str, str]], start_unit: htsim_matrix.StartUnit, report: Report
+) -> tuple[Network, list[Flow]]:
+    matrix = htsim_matrix.read_matrix(*texts["htsim-matrix"], start_unit) if "htsim-matrix" in texts else None
     if "hpcc-topology" in texts or "hpcc-flows" in texts:
         if matrix is not None:
             raise BadInput(

@@ -6,6 +6,8 @@ Syntax and meaning follow `ConnectionMatrix` and `Trigger` of Ultra Ethernet's h
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Literal
 
 from hitless.errors import BadInput
 from hitless.importing.htsim_topology import NODES_MAX, Tiers, counts_of
@@ -13,11 +15,15 @@ from hitless.importing.lines import Line, lines_of, shown
 from hitless.importing.model import Flow
 from hitless.importing.report import Report, counted
 
+StartUnit = Literal["us", "ps"]
+"""Unit of start times: htsim_uec and htsim_swift read microseconds, other programs of htsim picoseconds."""
+
 _HEADER = ("Nodes", "Connections", "Triggers", "Failures")
 _COUNT_MAX = 100_000_000
 _SWITCH_TYPES = ("TOR", "AGG", "CORE")
+_UNITS_NS = {"us": Decimal(1000), "ps": Decimal("0.001")}
 _CONNECTION = (
-    "src->dst [id N] [msg [N]] start US | trigger ID, size BYTES, [send_done_trigger ID] [recv_done_trigger ID]"
+    "src->dst [id N] [msg [N]] start TIME | trigger ID, size BYTES, [send_done_trigger ID] [recv_done_trigger ID]"
 )
 
 
@@ -49,6 +55,7 @@ class Matrix:
     """The contents of a connection matrix."""
 
     file: str
+    start_unit: StartUnit = "us"
     header: dict[str, int] = field(default_factory=dict)
     connections: list[Connection] = field(default_factory=list)
     triggers: dict[int, Trigger] = field(default_factory=dict)
@@ -61,9 +68,9 @@ class Matrix:
         return self.header["Nodes"]
 
 
-def read_matrix(text: str, file: str) -> Matrix:
+def read_matrix(text: str, file: str, start_unit: StartUnit = "us") -> Matrix:
     """Parse a connection matrix. Raises `BadInput`."""
-    found = Matrix(file)
+    found = Matrix(file, start_unit)
     for line in lines_of(text, file):
         first = line.words[0]
         if first in _HEADER:
@@ -73,7 +80,7 @@ def read_matrix(text: str, file: str) -> Matrix:
         elif "Nodes" not in found.header:
             raise line.refused(f"{shown(first)} comes before Nodes", "the file begins with Nodes and Connections")
         elif "->" in first:
-            found.connections.append(_connection(line, found.nodes))
+            found.connections.append(_connection(line, found.nodes, _UNITS_NS[start_unit]))
         elif first == "trigger":
             _add_trigger(found, line)
         elif first == "failure":
@@ -101,13 +108,13 @@ def _check_counts(found: Matrix) -> None:
         raise BadInput("the file has no connection", where=found.file, rule=f"Nodes, Connections, then {_CONNECTION}")
 
 
-def _connection(line: Line, nodes: int) -> Connection:
+def _connection(line: Line, nodes: int, unit_ns: Decimal) -> Connection:
     source_text, _, destination_text = line.words[0].partition("->")
     source = line.whole(source_text, "the source", 0, nodes - 1)
     destination = line.whole(destination_text, "the destination", 0, nodes - 1)
     if source == destination:
         raise line.refused(f"host {source} sends to itself", "source and destination differ")
-    values, is_message = _values(line)
+    values, is_message = _values(line, unit_ns)
     if "size" not in values:
         hint = "htsim sends without end if there is no size; a list of flows needs one"
         raise line.refused("the connection has no size", _CONNECTION, hint)
@@ -119,7 +126,7 @@ def _connection(line: Line, nodes: int) -> Connection:
     return Connection(line, source, destination, size, start, values, is_message)
 
 
-def _values(line: Line) -> tuple[dict[str, int], bool]:
+def _values(line: Line, unit_ns: Decimal) -> tuple[dict[str, int], bool]:
     values: dict[str, int] = {}
     is_message = False
     words = iter(line.words[1:])
@@ -129,7 +136,7 @@ def _values(line: Line) -> tuple[dict[str, int], bool]:
         elif name in values:
             raise line.refused(f"{name} is given twice", _CONNECTION)
         elif name == "start":
-            values[name] = int((line.number_of(value, "the start in us", 10**12) * 1000).to_integral_value())
+            values[name] = int((line.number_of(value, "the start", 10**15) * unit_ns).to_integral_value())
         elif name in {"size", "id", "trigger", "send_done_trigger", "recv_done_trigger"}:
             values[name] = line.whole(value, name, 1)
         elif name == "prio":
@@ -215,8 +222,9 @@ def flows_of(matrix: Matrix, report: Report) -> list[Flow]:
         report.mapped.append(f"{matrix.file}: {counted(len(matrix.failures), 'failed link')} left out of the graph")
     if prios := sum("prio" in connection.words for connection in connections):
         report.not_mapped.append(f"{matrix.file}: prio of {prios} connections (htsim_uec ignores it too)")
-    if any(connection.start_ns % 1000 for connection in connections):
-        report.assumed.append(f"{matrix.file}: starts keep their fraction of a microsecond, which htsim_uec cuts off")
+    if any(connection.start_ns for connection in connections):
+        programs = "htsim_uec and htsim_swift, without its fraction" if matrix.start_unit == "us" else "htsim_ndp"
+        report.assumed.append(f"{matrix.file}: starts are in {matrix.start_unit}, as in {programs} (--start-unit)")
     return flows
 
 
