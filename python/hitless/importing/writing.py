@@ -23,6 +23,8 @@ _HPCC_KMIN_BYTES, _HPCC_KMAX_BYTES, _HPCC_PMAX, _HPCC_BUFFER_BYTES, _HPCC_ALPHA 
 )
 _ROCE_MTU_BYTES, _ROCE_WINDOW = 1_000, 512
 _TCP_FRAME_BYTES, _ACK_BYTES = 1_518, 70
+_DURATION_MAX_S = 10_000_000
+"""The simulator counts picoseconds in 64 bits: 213 days."""
 
 
 @dataclass(frozen=True)
@@ -237,4 +239,4 @@ def _duration(parts: Parts) -> str:
     starts_ns = [flow.start_ns for flow in parts.flows]
     last_ns = sum(starts_ns) if turns > 1 else max(starts_ns, default=0)
     seconds = last_ns / 1e9 + 10 * (8 * total_bytes / slowest_bps + waits_ps / 1e12) + 1
-    return f"{ceil(seconds)} s"
+    return f"{min(ceil(seconds), _DURATION_MAX_S)} s"
