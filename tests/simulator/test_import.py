@@ -170,6 +170,26 @@ def test_hpcc_files_map_rates_delays_losses_and_starts(tmp_path):
     ]
 
 
+def test_completion_times_have_hpccs_form(tmp_path):
+    hitless("scenario", "import", OWN / "topology.txt", OWN / "flow.txt", "--out", "new", cwd=tmp_path)
+    hitless("run", "new/scenario.toml", "--out", "results", cwd=tmp_path)
+    hitless("report", "results", "--hpcc-fct", "fct.txt", cwd=tmp_path)
+    lines = [line.split() for line in (tmp_path / "fct.txt").read_text().splitlines()]
+    flows = {(line[0], line[1], *map(int, line[3:6])) for line in lines}
+    assert flows == {
+        ("0b000001", "0b000201", 100, 200_000, 2_000_000_000),
+        ("0b000101", "0b000201", 100, 200_000, 2_000_000_000),
+        ("0b000301", "0b000001", 100, 1_000, 2_000_001_500),
+    }
+    ends = [int(line[5]) + int(line[6]) for line in lines]
+    assert ends == sorted(ends)
+    assert all(int(line[6]) >= int(line[7]) for line in lines)
+    # One packet of 1,078 B over 25 Gb/s and three links of 100 Gb/s, and 6 us of cables.
+    assert int(lines[0][7]) == 6_604
+    refused = hitless("report", tmp_path / "new", "--hpcc-fct", "fct.txt", cwd=tmp_path, code=2)
+    assert "0 runs are in the folder" in refused.stderr
+
+
 def test_a_host_of_simai_is_a_gpu_with_its_card():
     report = Report()
     network = hpcc_network(read_graph((SIMAI / "Spectrum-X_8g_8gps_400Gbps_H100").read_text(), "a"), report)
