@@ -43,6 +43,19 @@ def test_a_list_of_flows(scenario):
     assert sorted(run.flows["message_bytes"].to_list()) == [1_500, 200_000]
 
 
+def test_a_list_of_flows_that_wait_for_others(tmp_path):
+    text = PAGE.split("### Flows that wait for others")[1].split("\n## ")[0]
+    lines = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    (tmp_path / "mine.flows").write_text("\n".join(lines))
+    text = hl.example("bench-c").text.partition("[[flows]]")[0]
+    group = 'name = "C"\nkind = "dependency-list"\ntransport = "dctcp"\nfile = "mine.flows"\n'
+    (tmp_path / "mine.toml").write_text(f"{text}[[flows]]\n{group}")
+    flows = hl.Scenario.from_file(tmp_path / "mine.toml").run().flows.sort("position")
+    starts, ends = flows["started_ps"].to_list(), flows["finished_ps"].to_list()
+    assert starts[2] == max(ends[:2]) + 500_000
+    assert 0 <= starts[3] - min(ends[:2]) <= 1
+
+
 def test_a_table_of_flow_sizes(scenario):
     table = ('table = "facebook_cachefollower_intracluster_homa"', 'table = "mine.txt"')
     assert scenario("incast", "Tables of flow sizes", "mine.txt", table).check()

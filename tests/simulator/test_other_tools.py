@@ -1,10 +1,10 @@
 """The page for users of other tools: its scenario runs, its conversion works, and its names exist."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import hitless as hl
+from warm import hitless
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/explanation/other-tools.md").read_text("utf-8")
@@ -29,8 +29,10 @@ def test_the_scenario_translated_from_ns_3_loses_and_marks_packets():
 
 def test_a_connection_matrix_of_htsim_becomes_a_list_of_flows(tmp_path):
     (tmp_path / "mine.cm").write_text(MATRIX)
-    subprocess.run(["sh", "-c", code("sh")], cwd=tmp_path, check=True)
-    assert (tmp_path / "mine.flows").read_text() == "0 4 200000 0\n1 4 1500 12000\n"
+    program, *arguments = code("sh").split()
+    assert program == "hitless"
+    hitless(*arguments, cwd=tmp_path)
+    assert (tmp_path / "mine/mine.flows").read_text().splitlines()[1:] == ["0 4 200000 0", "1 4 1500 12000"]
 
 
 def test_every_command_and_kind_on_the_page_exists():

@@ -74,6 +74,8 @@ pub enum FlowPattern {
     Permutation(PermutationFlows),
     /// Flows listed one by one.
     List(ListedFlows),
+    /// Flows listed one by one; a flow can wait until others of the list have ended (docs/reference/files.md).
+    DependencyList(ListedFlows),
 }
 
 impl FlowPattern {

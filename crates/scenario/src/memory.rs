@@ -199,7 +199,7 @@ pub fn empty_lists(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let is_empty = |index| build_group(scenario, topology, &streams, index).is_ok_and(|group| group.is_empty_list(end));
     let groups = scenario.flows.iter().enumerate();
     let sentence = |(index, group): (usize, &crate::FlowGroup)| match &group.pattern {
-        FlowPattern::List(list) if is_empty(index) => {
+        FlowPattern::List(list) | FlowPattern::DependencyList(list) if is_empty(index) => {
             Some(format!("{}: no flow of {} starts before the run ends", group.name, list.file))
         }
         _ => None,

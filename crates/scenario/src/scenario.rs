@@ -187,6 +187,7 @@ impl Scenario {
         }
         self.flows.iter().find_map(|group| match &group.pattern {
             FlowPattern::Sequence(_) => Some("flows of a sequence start when others end elsewhere"),
+            FlowPattern::DependencyList(_) => Some("flows of a list start when others end elsewhere"),
             FlowPattern::Poisson(flows) if flows.connections.is_some() => Some("flows share open connections"),
             pattern if pattern.request().is_some() => Some("flows answer requests"),
             _ => None,

@@ -44,7 +44,8 @@ COMMANDS = {
         "Protect one end of a real link with LinkGuardian; check its interfaces, control a running one.",
     ),
     "scenario": Command(
-        "hitless.cli.scenario_app:scenario_app", "Check and draw scenario files, show their fields, print examples."
+        "hitless.cli.scenario_app:scenario_app",
+        "Check, draw and import scenario files, show their fields, print examples.",
     ),
     "fleet": Command(
         "hitless.cli.fleet_app:fleet_app",

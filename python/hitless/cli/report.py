@@ -1,4 +1,4 @@
-"""`hitless report`: the plots of a results folder as figures for papers."""
+"""`hitless report`: the plots of a results folder as figures for papers, and completion times for other programs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +10,14 @@ from hitless.errors import BadInput
 from hitless.results import read_pictures
 from hitless.suggest import did_you_mean
 from hitless.terminal.console import print_note, print_text
-from hitless.whole_file import file_name
+from hitless.whole_file import file_name, name_of, write_whole
 
 
 def report(options: ReportOptions) -> int:
     """List the plots, or draw one; return the exit code."""
+    if options.hpcc_fct is not None:
+        write_fct(options.folder, options.hpcc_fct)
+        return 0
     pictures = read_pictures(options.folder)
     if options.figure is None:
         print_text("\n".join(f"{name}  {picture.plot.title}" for name, picture in pictures.items()))
@@ -22,6 +25,18 @@ def report(options: ReportOptions) -> int:
     for path, picture in _chosen(options, pictures).items():
         print_note(f"figure: {picture.save(path, **_style(options))}")
     return 0
+
+
+def write_fct(folder: Path, path: Path) -> None:
+    """Write the completion times of the run in ``folder`` as HPCC's fct.txt. Raises `BadInput`."""
+    from hitless.outcome.hpcc_fct import fct_of_folder  # noqa: PLC0415 - figures do not need tables
+
+    text = fct_of_folder(folder)
+    try:
+        write_whole(path, text)
+    except OSError as failed:
+        raise BadInput(f"cannot be written: {failed.strerror}", where=name_of(path)) from failed
+    print_note(f"{text.count(chr(10))} completion times written to {name_of(path)}")
 
 
 def _chosen(options: ReportOptions, pictures: Mapping[str, Picture]) -> dict[Path, Picture]:

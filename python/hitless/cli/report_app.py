@@ -34,6 +34,14 @@ class ReportOptions:
     ] = None
     legend: Annotated[str, typer.Option(help='above, none, or a place in the axes such as "upper left".')] = "above"
     intervals: Annotated[Literal["bars", "band", "none"], typer.Option(help="Form of the 95 % intervals.")] = "bars"
+    hpcc_fct: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the run's completion times in the form of HPCC's fct.txt instead.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @takes(ReportOptions)
@@ -44,6 +52,7 @@ def report(options: ReportOptions) -> int:
 
       hitless report results/20261121-081500-reproduce
       hitless report results/20261121-081500-reproduce --figure lg/fig8 --out fig8.pdf
+      hitless report results/20261121-081500-run-mine --hpcc-fct fct.txt
       hitless report out --figure lg-fig8-1 --width 3.2 --font "Times New Roman" --label none="no protection"
 
     The plots of an exhibit are numbered: fig8-1.pdf, fig8-2.pdf.

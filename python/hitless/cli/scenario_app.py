@@ -1,14 +1,14 @@
-"""`hitless scenario`: checks of files, their fields, and examples."""
+"""`hitless scenario`: checks and imports of files, their fields, and examples."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from hitless.cli.options import Json, Mechanisms, Memory, ScenarioFile, Transports, limit_memory
 
 scenario_app = typer.Typer(
-    no_args_is_help=True, help="Check and draw scenario files, show their fields, print examples."
+    no_args_is_help=True, help="Check, draw and import scenario files, show their fields, print examples."
 )
 
 
@@ -50,6 +50,35 @@ def draw(
 
     load(mechanism or [])
     scenario_draw.draw(file, out)
+
+
+@scenario_app.command("import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of one simulation or switch.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for scenario.toml and its list of flows.")],
+    transport: Annotated[
+        Literal["uet", "roce", "tcp"] | None,
+        typer.Option(help="Transport of the flows.", show_default="uet for files of htsim, else roce"),
+    ] = None,
+    start_unit: Annotated[
+        Literal["us", "ps"],
+        typer.Option(help="Unit of starts in a connection matrix: us for htsim_uec and htsim_swift, ps for others."),
+    ] = "us",
+) -> None:
+    """Import htsim's matrices and topologies, HPCC's and SimAI's topologies and flows, SONiC's buffers.
+
+    Examples:
+
+      hitless scenario import incast.cm fat_tree.topo --out incast
+      hitless scenario import topology.txt flow.txt --out hpcc
+      hitless scenario import incast.cm config_db.json --transport roce --out sonic
+
+    Files are recognised by their contents. A report on stderr says what was mapped, assumed and not mapped
+    (docs/how-to/import.md).
+    """
+    from hitless.cli import scenario_import
+
+    scenario_import.import_(files, out, transport, start_unit)
 
 
 @scenario_app.command()

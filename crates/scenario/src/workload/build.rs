@@ -10,7 +10,8 @@ use crate::network::topology::Topology;
 use crate::network::topology::select::{select_hosts, suggested};
 use crate::workload::asking::Asking;
 use crate::workload::generators::{
-    Answers, Arrivals, Generator, IncastGenerator, PairGenerator, PairSampler, Starts, Template, paired, permutation,
+    Answers, Arrivals, Dependent, Generator, IncastGenerator, PairGenerator, PairSampler, Starts, Template, paired,
+    permutation,
 };
 use crate::workload::size::{Pareto, SizeSampler};
 use crate::workload::{Cdf, FlowSpec, LoadDenominator, Messages, Sequence, Workload, cdf, flow_list};
@@ -75,6 +76,7 @@ pub(crate) fn build_group(
         FlowPattern::Requests(requests) => builder.requests(requests),
         FlowPattern::Permutation(settings) => builder.permutation(settings),
         FlowPattern::List(list) => builder.list(list),
+        FlowPattern::DependencyList(list) => builder.dependency_list(list),
     }
 }
 
@@ -333,7 +335,8 @@ impl Builder<'_> {
         Ok(self.listed(flows))
     }
 
-    fn list(self, settings: &ListedFlows) -> Result<Generator, Problem> {
+    /// Reads the lines of a list with their flows, in the order of the file.
+    fn lines(&self, settings: &ListedFlows) -> Result<Vec<(flow_list::ListedFlow, FlowSpec)>, Problem> {
         let known = flow_list::LISTS.iter().map(|(name, _)| *name).collect();
         let unit_bytes = settings.packet_bytes.map_or(Ok(1), |bytes| self.bytes("packet_bytes", bytes))?;
         let text = match flow_list::named(&settings.file) {
@@ -345,8 +348,37 @@ impl Builder<'_> {
         let flow = |line: flow_list::ListedFlow| {
             let bytes = line.size.saturating_mul(unit_bytes);
             let start = self.template.after(Duration::from_ps(line.start.as_ps()));
-            self.template.sized(line.source, line.destination, bytes, start)
+            let flow = self.template.sized(line.source, line.destination, bytes, start);
+            (line, flow)
         };
-        Ok(self.listed(list.into_iter().map(flow).collect()))
+        Ok(list.into_iter().map(flow).collect())
+    }
+
+    fn list(self, settings: &ListedFlows) -> Result<Generator, Problem> {
+        let lines = self.lines(settings)?;
+        if let Some((line, _)) = lines.iter().find(|(line, _)| line.needed > 0) {
+            let problem = self.problem("file", format!("line {}: the flow waits for others ('after')", line.number));
+            return Err(problem.hint("kind = \"dependency-list\""));
+        }
+        Ok(self.listed(lines.into_iter().map(|(_, flow)| flow).collect()))
+    }
+
+    fn dependency_list(self, settings: &ListedFlows) -> Result<Generator, Problem> {
+        if self.template.stop.is_some() {
+            let rule = "does not go with dependencies: flows that wait for a flow after it would never start";
+            return Err(self.problem("stop", rule));
+        }
+        let (mut open, mut dependents) = (Vec::new(), Vec::new());
+        for (position, (line, flow)) in (0..).zip(self.lines(settings)?) {
+            let flow = FlowSpec { position, ..flow };
+            if line.needed == 0 {
+                open.push(flow);
+                continue;
+            }
+            let after = line.after.into_iter().map(|before| before as u64).collect();
+            let delay = Duration::from_ps(line.start.as_ps());
+            dependents.push(Dependent { flow, delay, after, needed: line.needed });
+        }
+        Ok(Generator::with_dependents(open, dependents))
     }
 }

@@ -1,10 +1,12 @@
-//! Lists of flows in files, one flow per line: `source destination size start_ns`.
+//! Lists of flows in files, one flow per line: `source destination size start_ns [after [COUNT of] FLOW ...]`.
+
+use std::str::FromStr;
 
 use hitless_core::settings::{LineError, without_byte_order_mark};
 use hitless_core::wire::{HostId, Time};
 
 /// A line of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFlow {
     /// The sending host.
     pub source: HostId,
@@ -12,8 +14,14 @@ pub struct ListedFlow {
     pub destination: HostId,
     /// Size, at least 1, in bytes; in packets if the group sets their payload.
     pub size: u64,
-    /// Start time.
+    /// Start time; a dependent flow starts this long after the flows that it waits for.
     pub start: Time,
+    /// Flows that must end before it, by their position in the list; empty for a flow that starts by time.
+    pub after: Vec<usize>,
+    /// Number of them that must have ended.
+    pub needed: u32,
+    /// Number of its line.
+    pub number: usize,
 }
 
 macro_rules! embedded_lists {
@@ -38,13 +46,22 @@ pub fn named(name: &str) -> Option<&'static str> {
 pub fn parse(text: &str, hosts: usize) -> Result<Vec<ListedFlow>, LineError> {
     let lines = (1..).zip(without_byte_order_mark(text).lines()).map(|(number, line)| (number, line.trim()));
     let flows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    flows.map(|(line, text)| read_line(text, hosts).map_err(|rule| LineError { line, rule })).collect()
+    let read = |(line, text)| read_line(text, hosts, line).map_err(|rule| LineError { line, rule });
+    let flows = flows.map(read).collect::<Result<Vec<_>, _>>()?;
+    check_dependencies(&flows)?;
+    Ok(flows)
 }
 
-fn read_line(line: &str, hosts: usize) -> Result<ListedFlow, String> {
-    let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+fn whole_numbers<N: FromStr>(words: &str) -> Option<Vec<N>> {
+    words.split_whitespace().map(|word| word.parse().ok()).collect()
+}
+
+fn read_line(text: &str, hosts: usize, number: usize) -> Result<ListedFlow, String> {
+    let (line, waits) = text.split_once("after").map_or((text, None), |(line, waits)| (line, Some(waits)));
+    let (after, needed) = waits.map_or(Ok((Vec::new(), 0)), read_dependencies)?;
+    let numbers: Option<Vec<u64>> = whole_numbers(line);
     let Some(&[source, destination, size, start_ns]) = numbers.as_deref() else {
-        return Err(format!("must be four whole numbers `source destination size start_ns`, not '{line}'"));
+        return Err(format!("must be four whole numbers `source destination size start_ns`, not '{text}'"));
     };
     if let Some(host) = [source, destination].into_iter().find(|&host| host >= hosts as u64) {
         return Err(format!("host {host} does not exist: there are {hosts}, counted from 0"));
@@ -57,7 +74,57 @@ fn read_line(line: &str, hosts: usize) -> Result<ListedFlow, String> {
     }
     let start_ps = start_ns.checked_mul(1_000).ok_or("the start is out of range")?;
     let [source, destination] = [source, destination].map(|host| HostId(host as u32));
-    Ok(ListedFlow { source, destination, size, start: Time(start_ps) })
+    Ok(ListedFlow { source, destination, size, start: Time(start_ps), after, needed, number })
+}
+
+/// Reads the flows after "after", and the number of them that must have ended.
+fn read_dependencies(text: &str) -> Result<(Vec<usize>, u32), String> {
+    let rule =
+        || format!("'after' must be followed by flows, numbered from 0 by line, or `COUNT of FLOW ...`, not '{text}'");
+    let (count, flows) = text.split_once("of").map_or((None, text), |(count, flows)| (Some(count), flows));
+    let mut flows: Vec<usize> = whole_numbers(flows).ok_or_else(rule)?;
+    let named = flows.len();
+    flows.sort_unstable();
+    flows.dedup();
+    if flows.is_empty() || flows.len() < named {
+        return Err(if named == 0 { rule() } else { "a flow is named twice behind 'after'".into() });
+    }
+    let needed = match count.map(|count| whole_numbers::<u32>(count).ok_or_else(rule)).transpose()?.as_deref() {
+        None => flows.len() as u32,
+        Some(&[needed]) => needed,
+        Some(_) => return Err(rule()),
+    };
+    if needed == 0 || needed as usize > flows.len() {
+        return Err(format!("cannot wait for {needed} of {} flows", flows.len()));
+    }
+    Ok((flows, needed))
+}
+
+/// Requires that each dependent flow can start, if all flows end: a flow that waits for itself cannot.
+fn check_dependencies(flows: &[ListedFlow]) -> Result<(), LineError> {
+    let mut followers = vec![Vec::new(); flows.len()];
+    for (position, flow) in flows.iter().enumerate() {
+        for &before in &flow.after {
+            let rule = || format!("flow {before} does not exist: the list has {}, counted from 0", flows.len());
+            followers.get_mut(before).ok_or_else(|| LineError { line: flow.number, rule: rule() })?.push(position);
+        }
+    }
+    let mut missing: Vec<u32> = flows.iter().map(|flow| flow.needed).collect();
+    let mut ended: Vec<usize> = (0..flows.len()).filter(|&position| missing[position] == 0).collect();
+    while let Some(position) = ended.pop() {
+        for &follower in &followers[position] {
+            if missing[follower] == 1 {
+                ended.push(follower);
+            }
+            missing[follower] = missing[follower].saturating_sub(1);
+        }
+    }
+    match flows.iter().zip(&missing).find(|(_, missing)| **missing > 0) {
+        Some((flow, _)) => {
+            Err(LineError { line: flow.number, rule: "the flow waits for itself, so it never starts".into() })
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -92,6 +159,14 @@ mod tests {
             ("1 1 5 0", "line 1: host 1 cannot send to itself"),
             ("0 1 0 0", "line 1: a flow sends at least 1 byte or packet"),
             ("0 1 1 18446744073709551615", "line 1: the start is out of range"),
+            (
+                "0 1 1 0 after",
+                "line 1: 'after' must be followed by flows, numbered from 0 by line, or `COUNT of FLOW ...`, not ''",
+            ),
+            ("0 1 1 0\n0 1 1 0 after 0 0", "line 2: a flow is named twice behind 'after'"),
+            ("0 1 1 0\n0 1 1 0 after 2 of 0", "line 2: cannot wait for 2 of 1 flows"),
+            ("0 1 1 0\n\n0 1 1 0 after 2", "line 3: flow 2 does not exist: the list has 2, counted from 0"),
+            ("0 1 1 0 after 1\n1 2 1 0 after 0", "line 1: the flow waits for itself, so it never starts"),
         ];
         for (text, message) in table {
             assert_eq!(parse(text, 4).unwrap_err().to_string(), message);

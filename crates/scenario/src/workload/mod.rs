@@ -16,7 +16,7 @@ mod spec;
 
 pub use build::build;
 pub use cdf::Cdf;
-pub use generators::{Sequence, Workload};
+pub use generators::{Dependents, Sequence, Workload};
 pub use load::LoadDenominator;
 pub use spec::{FlowSize, FlowSpec, Messages};
 

@@ -43,12 +43,12 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     let mut changes = Vec::new();
     let mut shared = shared(&scenario, &topology, edge);
     let mut workload = workload::build(&scenario, &topology, &streams)?;
-    let closed_loops = ClosedLoops::new(workload.take_sequences());
+    let closed_loops = ClosedLoops::new(workload.take_sequences(), workload.take_dependents());
     let messages = workload.messages();
     // By name, so that a flow keeps its identity when groups are added or moved.
     let identities = |group: &FlowGroup| streams.stream(&format!("identities {}", group.name)).next_u64();
     let groups = scenario.flows.iter().map(identities).collect();
-    shared.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
+    shared.records.has_followers = closed_loops.groups(scenario.flows.len());
     impair(&scenario, &topology, &streams, &mut shared.links, &mut changes)?;
     let recovery = Recovery::new(&scenario, &topology, &mut shared.routing, &streams)?;
     let mut plan = plan::plan(&scenario, &topology)?;

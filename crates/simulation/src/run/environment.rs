@@ -190,14 +190,14 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         self.shared.records.flows.flows.push(*record);
         // A UDP flow ends with its receiving end, so its sender's record has no end.
         if record.finished < Time::NEVER {
-            self.shared.records.note_ended(record.tag, record.finished);
+            self.shared.records.note_ended(record.tag, record.flow, record.finished);
         }
     }
 
     fn receiver_finished(&mut self, record: &ReceiverRecord) {
         self.shared.records.flows.receivers.push(*record);
         if let Some(finished) = record.finished {
-            self.shared.records.note_ended(record.tag, finished);
+            self.shared.records.note_ended(record.tag, record.flow, finished);
         }
     }
 

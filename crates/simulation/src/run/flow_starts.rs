@@ -143,15 +143,17 @@ impl FlowStarts {
         self.schedule_next(now, network);
     }
 
-    /// Schedules the successors of sequence flows that have just ended.
+    /// Schedules the successors of flows that have just ended.
     pub fn follow_ended<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
-        while let Some((number, ended_at)) = network.shared.records.ended_in_loops.pop() {
-            let start = self.closed_loops.start_after(number, ended_at);
-            schedule_in_loop(now, number, start, network);
+        while let Some((flow, ended_at)) = network.shared.records.ended_in_loops.pop() {
+            let spec = self.specs.get(flow.0 as usize).expect("a flow is freed after its end is noted");
+            for (number, start) in self.closed_loops.follow(spec, ended_at) {
+                schedule_in_loop(now, number, start, network);
+            }
         }
     }
 
-    /// Starts the next flow of a sequence, if any.
+    /// Starts the next flow of a closed loop, if any.
     pub fn start_in_loop<E: Edge>(&mut self, now: Time, sequence: u32, scenario: &Scenario, network: &mut Network<E>) {
         if let Some(spec) = self.closed_loops.next_at(now, sequence) {
             self.start_flow(spec, scenario, network);

@@ -50,22 +50,22 @@ pub(super) struct Records {
     pub flows_ended: u64,
     /// When the last of them ended.
     pub last_ended: Time,
-    /// The sequence of each group of flows, if it is one. Empty for a run without sequences.
+    /// By group: whether flows start when others of the group end. Empty for a run without such groups.
     #[configured]
-    pub sequence_of_group: Vec<Option<u32>>,
-    /// Sequences with a flow that has just ended, and when it did.
-    pub ended_in_loops: Vec<(u32, Time)>,
+    pub has_followers: Vec<bool>,
+    /// Flows of these groups that have just ended, and when they did.
+    pub ended_in_loops: Vec<(FlowId, Time)>,
     /// By flow: frames lost on failed links.
     lost_to_failures: BTreeMap<u32, u64>,
 }
 
 impl Records {
     /// Counts a flow of this group that has ended.
-    pub fn note_ended(&mut self, group: u32, at: Time) {
+    pub fn note_ended(&mut self, group: u32, flow: FlowId, at: Time) {
         self.flows_ended += 1;
         self.last_ended = self.last_ended.max(at);
-        if let Some(&Some(sequence)) = self.sequence_of_group.get(group as usize) {
-            self.ended_in_loops.push((sequence, at));
+        if let Some(true) = self.has_followers.get(group as usize) {
+            self.ended_in_loops.push((flow, at));
         }
     }
 

@@ -7,6 +7,7 @@ mod checkpoints;
 mod compositions;
 mod congestion;
 mod deflection;
+mod dependencies;
 mod determinism;
 mod do_no_harm;
 mod every_nth;

@@ -1,5 +1,6 @@
 //! Generators: iterators over flows in order of time.
 
+mod dependents;
 mod incast;
 mod pairs;
 mod template;
@@ -12,6 +13,7 @@ use hitless_core::wire::{Duration, HostId, Time};
 
 use super::{FlowSize, FlowSpec, Offer};
 
+pub use dependents::{Dependent, Dependents};
 pub use incast::{Answers, IncastGenerator};
 pub use pairs::{PairGenerator, PairSampler, Sequence};
 pub use template::{Arrivals, Starts, Template};
@@ -27,6 +29,8 @@ pub enum Generator {
     Listed(std::vec::IntoIter<FlowSpec>),
     /// Flows with start times that depend on the run; as an iterator it is empty.
     Sequence(Box<Sequence>),
+    /// Flows known in advance, and flows that wait for others of the group, which the iterator omits.
+    Dependent(std::vec::IntoIter<FlowSpec>, Vec<Dependent>),
 }
 
 impl Generator {
@@ -36,6 +40,12 @@ impl Generator {
         Generator::Listed(flows.into_iter())
     }
 
+    /// Makes a generator of known flows and of flows that wait for them; sorts the former by time.
+    pub fn with_dependents(mut flows: Vec<FlowSpec>, dependents: Vec<Dependent>) -> Self {
+        flows.sort_by_key(|flow| flow.start);
+        Generator::Dependent(flows.into_iter(), dependents)
+    }
+
     /// Returns the offered load until `end`. Closed loops run as fast as a line of `line_bps` allows.
     pub fn offer(&self, end: Time, line_bps: f64) -> Offer {
         match self {
@@ -43,13 +53,19 @@ impl Generator {
             Generator::Incast(incast) => incast.offer(end),
             Generator::Listed(flows) => listed_offer(flows.as_slice(), end, line_bps),
             Generator::Sequence(sequence) => sequence.offer(end, line_bps),
+            Generator::Dependent(flows, dependents) => {
+                let open = listed_offer(flows.as_slice(), end, line_bps);
+                Offer { flows: open.flows + dependents.len() as f64, ..open }
+            }
         }
     }
 
     /// Returns whether it is a list without a flow that starts before `end`.
     pub fn is_empty_list(&self, end: Time) -> bool {
         match self {
-            Generator::Listed(flows) => flows.as_slice().iter().all(|flow| flow.start >= end),
+            Generator::Listed(flows) | Generator::Dependent(flows, _) => {
+                flows.as_slice().iter().all(|flow| flow.start >= end)
+            }
             Generator::Pairs(_) | Generator::Incast(_) | Generator::Sequence(_) => false,
         }
     }
@@ -59,7 +75,7 @@ impl Generator {
         match self {
             Generator::Pairs(pairs) => pairs.starts.are_endless(),
             Generator::Incast(incast) => incast.starts.are_endless(),
-            Generator::Listed(_) => false,
+            Generator::Listed(_) | Generator::Dependent(..) => false,
             Generator::Sequence(sequence) => sequence.flows.starts.are_endless(),
         }
     }
@@ -95,7 +111,7 @@ impl Iterator for Generator {
         match self {
             Generator::Pairs(pairs) => pairs.next(),
             Generator::Incast(incast) => incast.next(),
-            Generator::Listed(flows) => flows.next(),
+            Generator::Listed(flows) | Generator::Dependent(flows, _) => flows.next(),
             Generator::Sequence(_) => None,
         }
     }
@@ -107,23 +123,34 @@ impl Iterator for Generator {
 pub struct Workload {
     groups: Vec<Peekable<Generator>>,
     sequences: Vec<Sequence>,
+    dependents: Dependents,
     messages: f64,
 }
 
 impl Workload {
     /// Merges the flows of all `groups`, for a run that ends at `end` at the latest.
     pub(super) fn merge(groups: Vec<Generator>, end: Time) -> Self {
-        let open = groups.iter().filter(|group| !matches!(group, Generator::Sequence(_)));
-        let messages = open.map(|group| group.offer(end, f64::INFINITY).flows).sum();
+        let of_group = |group: &Generator| match group {
+            Generator::Sequence(_) => 0.0,
+            Generator::Dependent(_, dependents) => group.offer(end, f64::INFINITY).flows - dependents.len() as f64,
+            _ => group.offer(end, f64::INFINITY).flows,
+        };
+        let messages = groups.iter().map(of_group).sum();
         let sequence = |group: &Generator| match group {
             Generator::Sequence(sequence) => Some((**sequence).clone()),
             _ => None,
         };
         let sequences = groups.iter().filter_map(sequence).collect();
-        Self { groups: groups.into_iter().map(Iterator::peekable).collect(), sequences, messages }
+        let mut dependents = Dependents::default();
+        for group in &groups {
+            if let Generator::Dependent(_, of_group) = group {
+                dependents.add(of_group.clone());
+            }
+        }
+        Self { groups: groups.into_iter().map(Iterator::peekable).collect(), sequences, dependents, messages }
     }
 
-    /// Estimates the number of messages, without flows of sequences.
+    /// Estimates the number of messages, without flows of sequences and dependent flows.
     pub fn messages(&self) -> f64 {
         self.messages
     }
@@ -131,6 +158,11 @@ impl Workload {
     /// Takes the groups of sequences, for the part of the run that knows when a flow is complete.
     pub fn take_sequences(&mut self) -> Vec<Sequence> {
         std::mem::take(&mut self.sequences)
+    }
+
+    /// Takes the flows that wait for others, for the part of the run that knows when a flow is complete.
+    pub fn take_dependents(&mut self) -> Dependents {
+        std::mem::take(&mut self.dependents)
     }
 }
 

@@ -1,0 +1,414 @@
+"""`hitless scenario import`: files of htsim, HPCC, SimAI and SONiC."""
+
+import json
+import tomllib
+from collections import Counter
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hitless as hl
+from hitless.errors import BadInput
+from hitless.importing import import_files
+from hitless.importing.files import format_of
+from hitless.importing.hpcc import network_of as hpcc_network
+from hitless.importing.hpcc import read_flows, read_graph
+from hitless.importing.htsim_matrix import flows_of, read_matrix
+from hitless.importing.htsim_topology import network_of as htsim_network
+from hitless.importing.htsim_topology import read_tiers
+from hitless.importing.model import Flow, duration_text, rate_text
+from hitless.importing.report import Report
+from hitless.importing.sonic import network_of as sonic_network
+from hitless.importing.sonic import read_config, switch_of
+from warm import hitless
+
+FOLDER = Path(__file__).parent / "imported"
+HTSIM, SIMAI, OWN = FOLDER / "uet-htsim", FOLDER / "simai", FOLDER / "own"
+SIMAI_FILES = sorted(path.name for path in SIMAI.iterdir() if path.name != "LICENSE")
+
+
+def imported(folder, *paths, transport=None):
+    """Import files, write the scenario into ``folder``, and return it."""
+    found = import_files(paths, transport)
+    (folder / "scenario.toml").write_text(found.scenario)
+    if found.flows is not None:
+        (folder / found.flows_file).write_text(found.flows)
+    return hl.Scenario.from_file(folder / "scenario.toml")
+
+
+def last_us(run):
+    """Return the end of the last flow; all flows must have ended."""
+    assert run.flows["finished_ps"].min() > 0
+    return run.flows["finished_ps"].max() / 1e6
+
+
+SMALL = [
+    *([HTSIM / name] for name in ("one.cm", "bidir.cm", "perm_16n_16c_2MB.cm", "test_cr_1f1m100p.cm")),
+    [HTSIM / "perm_32n_32c_2MB.cm", HTSIM / "leaf_spine_tiny.topo"],
+    [HTSIM / "incast_3-1_overlapped.tm", HTSIM / "fat_tree_128_4os.topo"],
+    [FOLDER / "astra-sim/8nodes.topo"],
+    *([SIMAI / name] for name in SIMAI_FILES),
+    [OWN / "topology.txt", OWN / "flow.txt"],
+    [OWN / "config_db.json"],
+    [HTSIM / "bidir.cm", OWN / "config_db.json"],
+]
+
+
+@pytest.mark.parametrize("paths", SMALL, ids=lambda paths: paths[0].name)
+def test_files_import_and_run(paths, tmp_path):
+    assert last_us(imported(tmp_path, *paths).run()) > 0
+
+
+@pytest.mark.parametrize("transport", ["uet", "roce", "tcp"])
+@pytest.mark.parametrize(
+    "paths", [[HTSIM / "bidir.cm"], [OWN / "topology.txt", OWN / "flow.txt"], [OWN / "config_db.json"]]
+)
+def test_all_transports_run_on_all_fabrics(transport, paths, tmp_path):
+    assert last_us(imported(tmp_path, *paths, transport=transport).run()) > 0
+
+
+def test_large_files_pass_the_check(tmp_path):
+    imported(tmp_path, HTSIM / "leaf_spine_1024.topo").check()
+
+
+def test_flows_take_as_long_as_in_our_measurements_of_ultra_ethernets_experiments(tmp_path):
+    """docs/evidence/uet.md: the mean of five seeds, next to results of the authors' simulator."""
+    for name, expected_us, tolerance in [
+        ("one.cm", 176.4, 0.005),
+        ("incast.cm", 2_466.7, 0.01),
+        ("test_cr_1f10m1p.cm", 17.01, 0.005),
+        ("test_cr_1f1m100p.cm", 46.89, 0.005),
+    ]:
+        assert last_us(imported(tmp_path, HTSIM / name).run()) == pytest.approx(expected_us, rel=tolerance), name
+
+
+def test_triggers_are_dependencies(tmp_path):
+    """In this all-to-all each host sends to one host after the other."""
+    run = imported(tmp_path, HTSIM / "alltoall_serial_16n.cm").run()
+    assert run.flows.height == 240
+    for _, flows in run.flows.sort("started_ps").group_by("source", maintain_order=True):
+        assert flows["destination"].n_unique() == flows.height == 15
+        assert flows["started_ps"][1:].to_list() == flows["finished_ps"][:-1].to_list()
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("fat_tree_128_1os.topo", {"kind": "fat-tree", "k": 8}),
+        ("leaf_spine_1024.topo", {"kind": "leaf-spine", "leaves": 32, "spines": 32, "hosts_per_leaf": 32}),
+        ("leaf_spine_tiny.topo", {"kind": "leaf-spine", "leaves": 4, "spines": 2, "hosts_per_leaf": 8}),
+        ("fat_tree_128_4os.topo", {"kind": "graph"}),
+    ],
+)
+def test_known_shapes_are_named(name, fields, tmp_path):
+    topology = imported(tmp_path, HTSIM / name).fields["topology"]
+    assert {field: topology[field] for field in fields} == fields
+
+
+def test_the_graph_of_a_fat_tree_is_the_fat_tree(tmp_path):
+    """A failed link makes it a graph: one link less, and otherwise the degrees of a fat tree."""
+    text = (HTSIM / "fat_tree_128_1os.topo").read_text()
+    network = htsim_network(read_tiers(text, "a"), Report(), {(5, 3)})
+    degrees = Counter(end for link in network.links for end in link.ends if not end.startswith("h"))
+    agg, core = next(name for name, degree in degrees.items() if degree == 7), "core13"
+    assert (agg, degrees.pop(agg), degrees.pop(core)) == ("agg5", 7, 7)
+    assert set(degrees.values()) == {8}
+    assert len(network.links) == 128 * 3 - 1
+
+
+def test_a_failed_link_is_left_out(tmp_path):
+    failure = "failure switch_type AGG switch_id 0 link_id 1"
+    (tmp_path / "a.cm").write_text(f"Nodes 16\nConnections 1\nFailures 1\n0->15 start 0 size 200000\n{failure}\n")
+    scenario = imported(tmp_path, tmp_path / "a.cm")
+    ends = [tuple(link["ends"]) for link in scenario.fields["topology"]["links"]]
+    assert len(ends) == 47
+    assert ("agg0", "core2") not in ends
+    assert last_us(scenario.run()) > 0
+
+
+def test_switch_latencies_that_differ_are_in_the_delays():
+    text = (HTSIM / "fat_tree_128_1os.topo").read_text()
+    for tier, latency in enumerate((100, 200, 400)):
+        text = text.replace("Switch_Latency_ns 0", f"Switch_Latency_ns {latency}", 1)
+        assert f"Tier {tier}" in text
+    network = htsim_network(read_tiers(text, "a"), Report())
+    # The path crosses two switches of tier 0, two of tier 1 and one of tier 2.
+    assert sum(link.delay_ps for link in network.longest) == (6 * 1000 + 2 * 100 + 2 * 200 + 400) * 1000
+
+
+def test_kinds_of_triggers():
+    lines = [f"{source}->9 id {source + 1} start 0 size 10 send_done_trigger {{}}" for source in range(3)]
+    targets = [f"{source}->8 id {source + 1} trigger 1 size 10" for source in range(3, 6)]
+
+    def waits(kind, fired_by, targets):
+        connections = [line.format(1) for line in lines[:fired_by]] + targets
+        head = f"Nodes 16\nConnections {len(connections)}\nTriggers 1\n"
+        matrix = read_matrix(head + "\n".join([*connections, f"trigger id 1 {kind}"]), "a.cm")
+        return [(flow.after, flow.needed) for flow in flows_of(matrix, Report())[fired_by:]]
+
+    assert waits("oneshot", 1, targets) == [((0,), 1)] * 3
+    assert waits("barrier count 3", 3, targets[:2]) == [((0, 1, 2), 3)] * 2
+    assert waits("multishot", 3, targets) == [((0, 1, 2), 1), ((0, 1, 2), 2), ((0, 1, 2), 3)]
+
+
+def test_hpcc_files_map_rates_delays_losses_and_starts(tmp_path):
+    scenario = imported(tmp_path, OWN / "topology.txt", OWN / "flow.txt")
+    links = {tuple(link["ends"]): (link["rate"], link["delay"]) for link in scenario.fields["topology"]["links"]}
+    assert links["h0", "s4"] == ("100 Gbps", "1 us")
+    assert links["h3", "s5"] == ("25 Gbps", "1 us")
+    assert links["s5", "s6"] == ("100 Gbps", "2 us")
+    losses = {link["name"]: link["loss"]["rate"] for link in scenario.fields["link"]}
+    assert losses == {"h2<->s5": 0.001, "s5<->s6": 0.00001}
+    assert (tmp_path / "topology.flows").read_text().splitlines()[1:] == [
+        "0 2 200000 2000000000",
+        "1 2 200000 2000000000",
+        "3 0 1000 2000001500",
+    ]
+
+
+def test_completion_times_have_hpccs_form(tmp_path):
+    hitless("scenario", "import", OWN / "topology.txt", OWN / "flow.txt", "--out", "new", cwd=tmp_path)
+    hitless("run", "new/scenario.toml", "--out", "results", cwd=tmp_path)
+    hitless("report", "results", "--hpcc-fct", "fct.txt", cwd=tmp_path)
+    lines = [line.split() for line in (tmp_path / "fct.txt").read_text().splitlines()]
+    flows = {(line[0], line[1], *map(int, line[3:6])) for line in lines}
+    assert flows == {
+        ("0b000001", "0b000201", 100, 200_000, 2_000_000_000),
+        ("0b000101", "0b000201", 100, 200_000, 2_000_000_000),
+        ("0b000301", "0b000001", 100, 1_000, 2_000_001_500),
+    }
+    ends = [int(line[5]) + int(line[6]) for line in lines]
+    assert ends == sorted(ends)
+    assert all(int(line[6]) >= int(line[7]) for line in lines)
+    # One packet of 1,078 B over 25 Gb/s and three links of 100 Gb/s, and 6 us of cables.
+    assert int(lines[0][7]) == 6_604
+    refused = hitless("report", tmp_path / "new", "--hpcc-fct", "fct.txt", cwd=tmp_path, code=2)
+    assert "0 runs are in the folder" in refused.stderr
+
+
+def test_a_host_of_simai_is_a_gpu_with_its_card():
+    report = Report()
+    network = hpcc_network(read_graph((SIMAI / "Spectrum-X_8g_8gps_400Gbps_H100").read_text(), "a"), report)
+    assert (len(network.hosts), len(network.switches), len(network.links)) == (8, 9, 16)
+    assert any("1 NVSwitches with 8 links" in sentence for sentence in report.not_mapped)
+    report = Report()
+    dual = hpcc_network(read_graph((SIMAI / SIMAI_FILES[0]).read_text(), "a"), report)
+    assert len(dual.links) == 64 + 64
+    assert any("64 further links of hosts" in sentence for sentence in report.not_mapped)
+    assert any("16 switches that no host reaches" in sentence for sentence in report.not_mapped)
+
+
+def test_sonics_buffers_and_marking(tmp_path):
+    found = import_files([OWN / "config_db.json"])
+    switch = tomllib.loads(found.scenario)["switch"]
+    assert switch["buffer"] == {"kind": "shared", "total": "33004032 B", "alpha": 0.125}
+    assert switch["ecn"] == {"threshold": "1048576 B", "maximum": "2097152 B", "probability": 0.05}
+    assert switch["ports"] == [
+        {"rate": "25 Gbps", "ecn": {"threshold": "262144 B", "maximum": "524288 B", "probability": 0.1}}
+    ]
+    links = tomllib.loads(found.scenario)["topology"]["links"]
+    assert {link["ends"][0]: link["rate"] for link in links}["Ethernet12"] == "25 Gbps"
+
+
+def test_the_report_names_every_table_and_field_of_sonics_file_that_is_not_in_the_scenario():
+    config = json.loads((OWN / "config_db.json").read_text())
+    told = import_files([OWN / "config_db.json"]).report.text()
+    assert [table for table in config if table not in told] == []
+    mapped = {"speed", "admin_status", "pool", "profile", "wred_profile", "static_th", "dynamic_th", "ecn"}
+    mapped |= {"type", "mode", "size", "green_min_threshold", "green_max_threshold", "green_drop_probability"}
+    whole = {"DEVICE_METADATA", "SCHEDULER", "CABLE_LENGTH"}
+    entries = [entry for table, entries in config.items() if table not in whole for entry in entries.values()]
+    assert {field for entry in entries for field in entry if field not in told} <= mapped
+    for words in ("pfc_enable 3,4 of Ethernet0, Ethernet4", "xoff 160000", "egress_lossy_profile", "Ethernet16"):
+        assert words in told
+
+
+def test_pools_without_a_size_are_reported(tmp_path):
+    config = json.loads((OWN / "config_db.json").read_text())
+    del config["BUFFER_POOL"]["ingress_lossless_pool"]["size"]
+    del config["BUFFER_PROFILE"]["egress_lossless_profile"]["static_th"]
+    (tmp_path / "a.json").write_text(json.dumps(config))
+    found = import_files([tmp_path / "a.json"])
+    assert tomllib.loads(found.scenario)["switch"]["buffer"]["kind"] == "static"
+    assert any("no size" in sentence for sentence in found.report.not_mapped)
+
+
+MATRIX = "Nodes 4\nConnections 1\n"
+TOPO = (HTSIM / "fat_tree_128_1os.topo").read_text()
+HPCC = (OWN / "topology.txt").read_text()
+REFUSED = [
+    ("a.cm", MATRIX + "0->4 start 0 size 5", ["line 3", "destination is '4'", "from 0 to 3"]),
+    ("a.cm", MATRIX + "\n# c\n1->1 start 0 size 5", ["line 5", "host 1 sends to itself"]),
+    ("a.cm", MATRIX + "0->1 start 0 size -5", ["line 3", "size is '-5'", "whole number from 1"]),
+    ("a.cm", MATRIX + "0->1 start 0 size 1_0", ["line 3", "size is '1_0'"]),
+    ("a.cm", MATRIX + "0->1 start 1e99 size 5", ["line 3", "the start is '1e99'"]),
+    ("a.cm", MATRIX + "0->1 start 0", ["line 3", "no size"]),
+    ("a.cm", MATRIX + "0->1 size 5", ["line 3", "either a start or a trigger"]),
+    ("a.cm", MATRIX + "0->1 start 0 size 5 speed 3", ["line 3", "'speed' is not understood"]),
+    ("a.cm", MATRIX + "0->1 start 0 size", ["line 3", "'size' has no value"]),
+    ("a.cm", MATRIX + "0->1 start 0 size 5\n1->2 start 0 size 5", ["Connections is 1, and the file has 2"]),
+    ("a.cm", MATRIX + "0->1 id 1 trigger 7 size 5", ["line 3", "trigger 7 is not declared"]),
+    (
+        "a.cm",
+        "Nodes 4\nConnections 1\nTriggers 1\n0->1 trigger 7 size 5\ntrigger id 7 oneshot",
+        ["line 5", "fires trigger 7"],
+    ),
+    ("a.cm", MATRIX + "0->1 start 0 size 5\nfailure switch_type TOR switch_id 0 link_id 0", ["line 4", "'TOR'", "AGG"]),
+    ("a.topo", TOPO.replace("Radix_Down 8", "Radix_Down 7"), ["Radix_Down of tier 2 is 7", "8 links lead to each"]),
+    ("a.topo", TOPO.replace("Podsize 16", "Podsize 10"), ["Nodes 128 is no multiple of Podsize (10)"]),
+    ("a.topo", TOPO.replace("Tiers 3", "Tiers 4"), ["line 3", "tiers is '4'", "from 2 to 3"]),
+    (
+        "a.topo",
+        TOPO.replace("Oversubscribed 1", "Oversubscribed 2", 1),
+        ["Oversubscribed of tier 0 is 2", "Oversubscribed 1"],
+    ),
+    ("a.topo", TOPO.replace("Radix_Up 4", "Radix_Up 4\nRadix_Up 4", 1), ["line 11", "given twice"]),
+    ("a.topo", TOPO.replace("Radix_Up 4", "Radius 4", 1), ["line 10", "'Radius' is no field of a tier"]),
+    ("a.txt", HPCC.replace("100Gbps 0.001ms", "100 0.001ms"), ["line 3", "the rate is '100'", "with a unit"]),
+    ("a.txt", HPCC.replace("0.002ms", "2 us"), ["line 7", "is not a link"]),
+    ("a.txt", HPCC.replace("1us 0\n", "1us 1.5\n", 1), ["line 4", "error_rate is '1.5'", "0 to 1"]),
+    ("a.txt", HPCC.replace("7 3 6", "7 3 5"), ["announces 5 links, and the file has 6"]),
+    ("a.txt", HPCC.replace("4 5 6\n", "4 5 5\n"), ["line 2", "2 different switches"]),
+    ("a.txt", HPCC.replace("1 4 100Gbps", "1 0 100Gbps"), ["line 4", "connected directly"]),
+    ("a.txt", "3\n0 1 3 100 5 0", ["flows need the topology"]),
+    ("a.json", '{"PORT": {"Ethernet0": {"speed": "fast"}}}', ["PORT|Ethernet0", "speed is 'fast'"]),
+    ("a.json", '{"PORT": {"Ethernet0": {"speed": "100000"},}}', ["line 1, column", "not valid JSON"]),
+    ("a.json", '{"PORT": [1]}', ["PORT is not understood"]),
+    ("a.json", "[1]", ["not a configuration"]),
+    ("a.txt", "hello world\n", ["the format is unknown"]),
+    ("a.txt", "", ["the format is unknown"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "parts"), REFUSED, ids=lambda value: value[-1] if isinstance(value, list) else ""
+)
+def test_nonsense_is_refused(name, text, parts, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BadInput) as refused:
+        import_files([tmp_path / name])
+    for part in parts:
+        assert part in str(refused.value)
+
+
+def test_contradicting_files_are_refused(tmp_path):
+    for paths, part in [
+        ([HTSIM / "one.cm", HTSIM / "bidir.cm"], "two files are a connection matrix"),
+        ([HTSIM / "one.cm", HTSIM / "leaf_spine_tiny.topo"], "has 16 nodes and leaf_spine_tiny.topo has 32"),
+        ([HTSIM / "leaf_spine_tiny.topo", OWN / "topology.txt"], "two files have a topology"),
+        ([HTSIM / "one.cm", OWN / "topology.txt"], "needs a topology of htsim"),
+    ]:
+        with pytest.raises(BadInput, match=part):
+            import_files(paths)
+
+
+def test_byte_order_marks_line_ends_tabs_and_comments_do_not_matter(tmp_path):
+    for path in [HTSIM / "incast.cm", HTSIM / "leaf_spine_tiny.topo", OWN / "topology.txt", OWN / "config_db.json"]:
+        text = path.read_text()
+        if path.suffix != ".json":
+            text = "\n".join(f"\t{line} \t# note" for line in ["# first", "", *text.splitlines()]).replace(" ", "  ")
+        changed = tmp_path / path.name
+        changed.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+        assert import_files([changed]) == import_files([path])
+
+
+def test_the_command_reports_on_stderr_and_replaces_no_file(tmp_path):
+    done = hitless("scenario", "import", HTSIM / "bidir.cm", "--out", "new", cwd=tmp_path)
+    assert done.stdout == ""
+    for heading in ("mapped:", "assumed:", "not mapped:", "next: hitless run new/scenario.toml"):
+        assert heading in done.stderr
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["bidir.flows", "scenario.toml"]
+    again = hitless("scenario", "import", HTSIM / "bidir.cm", "--out", "new", cwd=tmp_path, code=2)
+    assert "an import replaces no file" in again.stderr
+
+
+def readers(text):
+    """Read a text as each format; a parser can refuse it."""
+    for read in (
+        lambda: format_of(text, "a"),
+        lambda: flows_of(read_matrix(text, "a"), Report()),
+        lambda: htsim_network(read_tiers(text, "a"), Report()),
+        lambda: hpcc_network(read_graph(text, "a"), Report()),
+        lambda: read_flows(text, "a", read_graph(HPCC, "b"), Report()),
+        lambda: switch_of(read_config(text, "a"), Report()),
+        lambda: sonic_network(read_config(text, "a"), Report()),
+    ):
+        with suppress(BadInput):
+            read()
+
+
+SAMPLES = [path.read_text() for path in (HTSIM / "incast.cm", HTSIM / "leaf_spine_tiny.topo", *sorted(OWN.iterdir()))]
+SAMPLES.append(
+    "Nodes 8\nConnections 2\nTriggers 1\nFailures 1\n0->1 id 1 msg start 0 size 5 send_done_trigger 1\n"
+    "2->3 id 2 trigger 1 size 7\ntrigger id 1 oneshot\nfailure switch_type AGG switch_id 0 link_id 0\n"
+)
+
+
+@given(st.text(max_size=200) | st.text(alphabet='0123456789 \n->{}[]":,.eGbpsmu', max_size=200))
+@settings(max_examples=200)
+def test_any_text_is_read_or_refused(text):
+    readers(text)
+
+
+@given(st.sampled_from(SAMPLES), st.data())
+@settings(max_examples=200)
+def test_any_damaged_file_is_read_or_refused(text, data):
+    words = [word for word in text.replace("\n", " \n ").split(" ") if word]
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(words) - 1))
+        words[place] = data.draw(
+            st.sampled_from(["", "0", "-1", "1e9", "9" * 30, "\n", "x", "->", '"', "3", "NaN", "²"])
+        )
+    readers(" ".join(words))
+
+
+flows = st.builds(Flow, st.integers(0, 3), st.integers(4, 7), st.integers(1, 10**12), st.integers(0, 10**12))
+
+
+@given(st.lists(flows, min_size=1, max_size=20))
+def test_connection_matrices_survive_a_round_trip(flows):
+    lines = [f"{f.source}->{f.destination} start {Decimal(f.start_ns) / 1000} size {f.size_bytes}" for f in flows]
+    text = f"Nodes 8\nConnections {len(flows)}\n" + "\n".join(lines)
+    assert flows_of(read_matrix(text, "a"), Report()) == flows
+
+
+@given(st.lists(flows, min_size=1, max_size=20))
+def test_flows_of_hpcc_survive_a_round_trip(flows):
+    graph = "9 1 8\n8\n" + "\n".join(f"{host} 8 1Gbps 1us 0" for host in range(8))
+    lines = [f"{f.source} {f.destination} 3 100 {f.size_bytes} {Decimal(f.start_ns) / 10**9:f}" for f in flows]
+    text = f"{len(flows)}\n" + "\n".join(lines)
+    assert read_flows(text, "a", read_graph(graph, "b"), Report()) == flows
+
+
+@given(st.tuples(*[st.integers(1, 4)] * 4, st.integers(1, 2), st.integers(1, 3)))
+def test_graphs_of_tiers_have_the_stated_radix(numbers):
+    down, tors, aggs, pods, bundle, uplinks = numbers
+    hosts = down * tors * pods
+    if hosts < 2 or tors * down < 2:
+        return
+    text = (
+        f"Nodes {hosts}\nTiers 3\nPodsize {down * tors}\n"
+        f"Tier 0\nDownlink_speed_Gbps 100\nRadix_Down {down}\nRadix_Up {aggs * bundle}\n"
+        f"Tier 1\nDownlink_speed_Gbps 200\nRadix_Down {tors * bundle}\nRadix_Up {uplinks}\nBundle {bundle}\n"
+        f"Tier 2\nDownlink_speed_Gbps 400\nRadix_Down {pods}\n"
+    )
+    network = htsim_network(read_tiers(text, "a"), Report())
+    if network.shape is not None:
+        return
+    degrees = Counter(end for link in network.links for end in link.ends)
+    expected = {"h": 1, "t": down + aggs * bundle, "a": tors * bundle + uplinks, "c": pods}
+    assert {name: degrees[name] for name in degrees} == {name: expected[name[0]] for name in degrees}
+    assert len(degrees) == len(network.hosts) + len(network.switches)
+
+
+@given(st.integers(0, 10**18), st.integers(1, 10**15))
+def test_quantities_are_written_exactly(duration_ps, rate_bps):
+    ps = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 1000, "ps": 1}
+    bps = {"Gbps": 10**9, "Mbps": 10**6, "kbps": 1000, "bps": 1}
+    for text, units, value in ((duration_text(duration_ps), ps, duration_ps), (rate_text(rate_bps), bps, rate_bps)):
+        number, unit = text.split()
+        assert int(number) * units[unit] == value
