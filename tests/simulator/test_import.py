@@ -243,6 +243,9 @@ def test_losses_of_all_links(tmp_path):
     rates = [link["loss"]["rate"] for link in scenario.fields["link"]]
     assert sorted(rates) == [0.00001, 0.001, 0.002, 0.002, 0.002, 0.002]
     scenario.check()
+    found = import_files([HTSIM / "leaf_spine_tiny.topo", tmp_path / "config.txt"])
+    assert "link" not in tomllib.loads(found.scenario)
+    assert any("ERROR_RATE_PER_LINK 0.002" in sentence for sentence in found.report.not_mapped)
 
 
 def test_sonics_buffers_and_marking(tmp_path):

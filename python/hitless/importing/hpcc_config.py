@@ -94,6 +94,9 @@ def with_losses(network: Network, config: Config, report: Report) -> Network:
     rate = line.number_of(line.words[1], "the rate", 1) if line else Decimal(0)
     if not rate:
         return network
+    if network.shape is not None:
+        report.not_mapped.append(f"{config.file}: ERROR_RATE_PER_LINK {rate}: only for links of a graph")
+        return network
     report.mapped.append(f"{config.file}: ERROR_RATE_PER_LINK {rate} as loss of links without an error_rate")
     links = [replace(link, loss=link.loss or rate) for link in network.links]
     return replace(network, links=links)
