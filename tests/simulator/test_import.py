@@ -320,7 +320,7 @@ REFUSED = [
     ("a.txt", HPCC.replace("7 3 6", "7 3 5"), ["announces 5 links, and the file has 6"]),
     ("a.txt", HPCC.replace("4 5 6\n", "4 5 5\n"), ["line 2", "2 different switches"]),
     ("a.txt", HPCC.replace("1 4 100Gbps", "1 0 100Gbps"), ["line 4", "connected directly"]),
-    ("a.txt", "3\n0 1 3 100 5 0", ["flows need the topology"]),
+    ("a.txt", "3\n0 1 3 100 5 0", ["flows of HPCC need the topology"]),
     ("a.json", '{"PORT": {"Ethernet0": {"speed": "fast"}}}', ["PORT|Ethernet0", "speed is 'fast'"]),
     ("a.json", '{"PORT": {"Ethernet0": {"speed": "100000"},}}', ["line 1, column", "not valid JSON"]),
     ("a.json", '{"PORT": [1]}', ["PORT is not understood"]),

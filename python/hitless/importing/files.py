@@ -96,24 +96,21 @@ def _network_and_flows(
     texts: dict[str, tuple[str, str]], start_unit: htsim_matrix.StartUnit, report: Report
 ) -> tuple[Network, list[Flow]]:
     matrix = htsim_matrix.read_matrix(*texts["htsim-matrix"], start_unit) if "htsim-matrix" in texts else None
-    if "hpcc-topology" in texts or "hpcc-flows" in texts:
-        if matrix is not None:
-            raise BadInput(
-                "a connection matrix of htsim needs a topology of htsim", where=matrix.file, rule="give a .topo file"
-            )
-        graph = hpcc.read_graph(*texts["hpcc-topology"]) if "hpcc-topology" in texts else None
+    if "hpcc-topology" in texts and matrix is not None:
+        what = "a connection matrix of htsim needs a topology of htsim"
+        raise BadInput(what, where=matrix.file, rule="give a .topo file")
+    if "hpcc-topology" in texts:
+        graph = hpcc.read_graph(*texts["hpcc-topology"])
         flows = hpcc.read_flows(*texts["hpcc-flows"], graph, report) if "hpcc-flows" in texts else []
-        if graph is None:
-            raise BadInput(
-                "flows need the topology of their hosts", where=texts["hpcc-flows"][1], rule="give both files"
-            )
         return hpcc.network_of(graph, report), flows
-    if "hpcc-config" in texts:
-        raise BadInput(
-            "a configuration needs a topology", where=texts["hpcc-config"][1], rule="give HPCC's topology too"
-        )
+    if "hpcc-flows" in texts:
+        what = "flows of HPCC need the topology of their hosts"
+        raise BadInput(what, where=texts["hpcc-flows"][1], rule="give HPCC's topology.txt too")
     if "htsim-topology" in texts or matrix is not None:
         return _htsim(texts, matrix, report)
+    if "sonic" not in texts:
+        where = texts["hpcc-config"][1]
+        raise BadInput("a configuration needs a topology", where=where, rule="give HPCC's topology.txt too")
     return sonic.network_of(sonic.read_config(*texts["sonic"]), report), []
 
 
