@@ -17,6 +17,9 @@ from hitless.importing import import_files
 from hitless.importing.files import format_of
 from hitless.importing.hpcc import network_of as hpcc_network
 from hitless.importing.hpcc import read_flows, read_graph
+from hitless.importing.hpcc_config import read_config as read_hpcc_config
+from hitless.importing.hpcc_config import switch_of as hpcc_switch
+from hitless.importing.hpcc_config import transport_of
 from hitless.importing.htsim_matrix import flows_of, read_matrix
 from hitless.importing.htsim_topology import network_of as htsim_network
 from hitless.importing.htsim_topology import read_tiers
@@ -28,7 +31,7 @@ from warm import hitless
 
 FOLDER = Path(__file__).parent / "imported"
 HTSIM, SIMAI, OWN = FOLDER / "uet-htsim", FOLDER / "simai", FOLDER / "own"
-SIMAI_FILES = sorted(path.name for path in SIMAI.iterdir() if path.name != "LICENSE")
+SIMAI_FILES = sorted(path.name for path in SIMAI.iterdir() if path.suffix == "" and path.name != "LICENSE")
 
 
 def imported(folder, *paths, transport=None):
@@ -55,6 +58,8 @@ SMALL = [
     [OWN / "topology.txt", OWN / "flow.txt"],
     [OWN / "config_db.json"],
     [HTSIM / "bidir.cm", OWN / "config_db.json"],
+    [SIMAI / SIMAI_FILES[-1], SIMAI / "SimAI.conf"],
+    [OWN / "topology.txt", OWN / "flow.txt", SIMAI / "SimAI.conf"],
 ]
 
 
@@ -202,6 +207,47 @@ def test_a_host_of_simai_is_a_gpu_with_its_card():
     assert any("16 switches that no host reaches" in sentence for sentence in report.not_mapped)
 
 
+def test_hpccs_configuration_is_marking_buffer_and_dcqcn(tmp_path):
+    fields = imported(tmp_path, SIMAI / SIMAI_FILES[0], SIMAI / "SimAI.conf").fields
+    assert fields["switch"]["buffer"] == {"kind": "shared", "total": "32 MiB", "alpha": 0.125}
+    assert fields["switch"]["ecn"] == {"threshold": "800000 B", "maximum": "3200000 B", "probability": 0.2}
+    assert fields["switch"]["ports"] == [
+        {"rate": "200 Gbps", "ecn": {"threshold": "300000 B", "maximum": "1200000 B", "probability": 0.8}}
+    ]
+    [roce] = fields["transport"]
+    assert (roce["mtu"], roce["acknowledge_every"]) == ("9000 B", 1)
+    expected = {"alpha_timer": "1 us", "decrease_interval": "4 us", "rate_timer": "900 us", "minimum_rate": "100 Mbps"}
+    expected |= {"additive_increase": "50 Mbps", "hyper_increase": "100 Mbps", "g": 1 / 256, "clamp_target": False}
+    assert roce["dcqcn"] == {"preset": "vendor", "fast_recovery_steps": 1, "increase_line_rate": "200 Gbps", **expected}
+
+
+def test_every_key_of_hpccs_configuration_is_mapped_or_named():
+    told = import_files([SIMAI / SIMAI_FILES[0], SIMAI / "SimAI.conf"]).report.text()
+    keys = {line.split()[0] for line in (SIMAI / "SimAI.conf").read_text().splitlines() if line.strip()}
+    mapped = {
+        "ALPHA_RESUME_INTERVAL",
+        "RATE_DECREASE_INTERVAL",
+        "CLAMP_TARGET_RATE",
+        "RP_TIMER",
+        "EWMA_GAIN",
+        "RATE_AI",
+    }
+    mapped |= {"FAST_RECOVERY_TIMES", "RATE_HAI", "MIN_RATE", "ENABLE_QCN", "USE_DYNAMIC_PFC_THRESHOLD"}
+    zero = {"ERROR_RATE_PER_LINK", "L2_BACK_TO_ZERO"}
+    assert {key for key in keys if key not in told} == mapped - {"RATE_AI"} | zero
+
+
+def test_losses_of_all_links(tmp_path):
+    (tmp_path / "config.txt").write_text("CC_MODE 1\nERROR_RATE_PER_LINK 0.002\n")
+    scenario = imported(tmp_path, OWN / "topology.txt", OWN / "flow.txt", tmp_path / "config.txt")
+    rates = [link["loss"]["rate"] for link in scenario.fields["link"]]
+    assert sorted(rates) == [0.00001, 0.001, 0.002, 0.002, 0.002, 0.002]
+    scenario.check()
+    found = import_files([HTSIM / "leaf_spine_tiny.topo", tmp_path / "config.txt"])
+    assert "link" not in tomllib.loads(found.scenario)
+    assert any("ERROR_RATE_PER_LINK 0.002" in sentence for sentence in found.report.not_mapped)
+
+
 def test_sonics_buffers_and_marking(tmp_path):
     found = import_files([OWN / "config_db.json"])
     switch = tomllib.loads(found.scenario)["switch"]
@@ -274,11 +320,15 @@ REFUSED = [
     ("a.txt", HPCC.replace("7 3 6", "7 3 5"), ["announces 5 links, and the file has 6"]),
     ("a.txt", HPCC.replace("4 5 6\n", "4 5 5\n"), ["line 2", "2 different switches"]),
     ("a.txt", HPCC.replace("1 4 100Gbps", "1 0 100Gbps"), ["line 4", "connected directly"]),
-    ("a.txt", "3\n0 1 3 100 5 0", ["flows need the topology"]),
+    ("a.txt", "3\n0 1 3 100 5 0", ["flows of HPCC need the topology"]),
     ("a.json", '{"PORT": {"Ethernet0": {"speed": "fast"}}}', ["PORT|Ethernet0", "speed is 'fast'"]),
     ("a.json", '{"PORT": {"Ethernet0": {"speed": "100000"},}}', ["line 1, column", "not valid JSON"]),
     ("a.json", '{"PORT": [1]}', ["PORT is not understood"]),
     ("a.json", "[1]", ["not a configuration"]),
+    ("a.txt", "CC_MODE 1\nCC_MODE 2", ["line 2", "CC_MODE is given twice"]),
+    ("a.txt", "CC_MODE 1\nKMIN_MAP 2 25000000000 100", ["line 2", "2 values do not make '2' pairs"]),
+    ("a.txt", "CC_MODE 1\nKMIN_MAP 1 25000000000 100", ["the maps have different rates"]),
+    ("a.txt", "CC_MODE 1\nkmin 3", ["line 2", "'kmin 3' is not understood"]),
     ("a.txt", "hello world\n", ["the format is unknown"]),
     ("a.txt", "", ["the format is unknown"]),
 ]
@@ -326,6 +376,9 @@ def test_the_command_reports_on_stderr_and_replaces_no_file(tmp_path):
     assert "an import replaces no file" in again.stderr
 
 
+NETWORK = hpcc_network(read_graph(HPCC, "b"), Report())
+
+
 def readers(text):
     """Read a text as each format; a parser can refuse it."""
     for read in (
@@ -334,6 +387,8 @@ def readers(text):
         lambda: htsim_network(read_tiers(text, "a"), Report()),
         lambda: hpcc_network(read_graph(text, "a"), Report()),
         lambda: read_flows(text, "a", read_graph(HPCC, "b"), Report()),
+        lambda: hpcc_switch(read_hpcc_config(text, "a"), NETWORK, Report()),
+        lambda: transport_of(read_hpcc_config(text, "a"), NETWORK, Report()),
         lambda: switch_of(read_config(text, "a"), Report()),
         lambda: sonic_network(read_config(text, "a"), Report()),
     ):
@@ -342,6 +397,7 @@ def readers(text):
 
 
 SAMPLES = [path.read_text() for path in (HTSIM / "incast.cm", HTSIM / "leaf_spine_tiny.topo", *sorted(OWN.iterdir()))]
+SAMPLES.append((SIMAI / "SimAI.conf").read_text())
 SAMPLES.append(
     "Nodes 8\nConnections 2\nTriggers 1\nFailures 1\n0->1 id 1 msg start 0 size 5 send_done_trigger 1\n"
     "2->3 id 2 trigger 1 size 7\ntrigger id 1 oneshot\nfailure switch_type AGG switch_id 0 link_id 0\n"

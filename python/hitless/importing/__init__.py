@@ -1,7 +1,7 @@
 """Scenarios from the files of other simulators and switches: `hitless scenario import`.
 
 - ``htsim_matrix``, ``htsim_topology``: connection matrices and topologies of htsim
-- ``hpcc``: topologies and flows of HPCC's and SimAI's ns-3 programs
+- ``hpcc``, ``hpcc_config``: topologies, flows and configurations of HPCC's and SimAI's ns-3 programs
 - ``sonic``: buffers and marking of SONiC's config_db.json
 - ``model``, ``writing``: the network between the formats, and the scenario
 - ``report``: mapped, assumed and unmapped contents

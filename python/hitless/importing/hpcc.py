@@ -197,15 +197,13 @@ def _with_one_link_per_host(graph: Graph, wires: list[Wire], report: Report) -> 
     return kept
 
 
-def read_flows(text: str, file: str, graph: Graph | None, report: Report) -> list[Flow]:
+def read_flows(text: str, file: str, graph: Graph, report: Report) -> list[Flow]:
     """Parse a list of flows between nodes of ``graph``. Raises `BadInput`."""
     lines = lines_of(text, file)
     first = first_line(lines, file, f"first line: the number of flows; then {_FLOW}")
     if len(first.words) != 1:
         raise first.refused(f"{shown(' '.join(first.words))} is not understood", "first line: the number of flows")
     count = first.whole(first.words[0], "the number of flows", 1, 100_000_000)
-    if graph is None:
-        raise BadInput("flows need the topology of their hosts", where=file, rule="give both files")
     numbers = {node: number for number, node in enumerate(graph.hosts)}
     classes: set[str] = set()
     flows = [_flow(line, numbers, classes) for line in lines]

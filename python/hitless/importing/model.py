@@ -96,14 +96,18 @@ class Flow:
         return f"{found} after {count}{' '.join(map(str, self.after))}"
 
 
+Settings = dict[str, str | float]
+"""A table of a scenario."""
+
+
 @dataclass
 class SwitchSettings:
     """The `[switch]` of a scenario: buffer and marking, and exceptions by the rate of a port."""
 
-    buffer: dict[str, str | float] | None = None
+    buffer: Settings | None = None
     """`None`: derived from the network."""
-    ecn: dict[str, str | float] | None = None
-    ecn_by_rate: dict[int, dict[str, str | float]] = field(default_factory=dict)
+    ecn: Settings | None = None
+    ecn_by_rate: dict[int, Settings] = field(default_factory=dict)
     preset: str = "tofino-like"
 
 

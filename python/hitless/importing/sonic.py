@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 from hitless.errors import BadInput
 from hitless.importing.lines import shown
-from hitless.importing.model import Link, Network, SwitchSettings
+from hitless.importing.model import Link, Network, Settings, SwitchSettings
 from hitless.importing.report import Report, counted, listed
 
 Entry = dict[str, str]
-Ecn = dict[str, str | float]
-Buffer = dict[str, str | float]
 
 _FIELDS: dict[str, set[str]] = {
     "PORT": {"speed", "admin_status"},
@@ -187,14 +185,14 @@ def _chosen_queue(config: Config, marking: Mapping[tuple[str, int], str], report
 
 def _marking(
     config: Config, profiles: Mapping[str, str], rates: Mapping[str, int], report: Report
-) -> tuple[Ecn | None, dict[int, Ecn]]:
+) -> tuple[Settings | None, dict[int, Settings]]:
     """Return the marking of most ports, and exceptions by rate."""
     found = {name: _ecn(config, name, report) for name in sorted(set(profiles.values()))}
     if not found:
         report.not_mapped.append(f"{config.file}, QUEUE: no WRED profile, so switches do not mark")
         return None, {}
     usual = Counter(profiles.values()).most_common(1)[0][0]
-    by_rate: dict[int, Ecn] = {}
+    by_rate: dict[int, Settings] = {}
     for rate in sorted(set(rates.values())):
         names = Counter(profiles[port] for port in rates if rates[port] == rate and port in profiles)
         if not names:
@@ -211,7 +209,7 @@ def _marking(
     return found[usual], by_rate
 
 
-def _ecn(config: Config, name: str, report: Report) -> Ecn | None:
+def _ecn(config: Config, name: str, report: Report) -> Settings | None:
     table = "WRED_PROFILE"
     if name not in config.entries(table):
         raise config.refused(table, name, "the profile does not exist", "QUEUE names a key of WRED_PROFILE")
@@ -238,7 +236,7 @@ def _ecn(config: Config, name: str, report: Report) -> Ecn | None:
     return {"threshold": f"{low} B", "maximum": f"{high} B", "probability": percent / 100}
 
 
-def _buffer(config: Config, queue: int, report: Report) -> Buffer | None:
+def _buffer(config: Config, queue: int, report: Report) -> Settings | None:
     """Return the buffer by a queue's profiles; ``None`` if the file lacks the size of the pool."""
     egress = [name for (_, number), name in _by_queue(config, "BUFFER_QUEUE", "profile") if number == queue]
     ingress = [name for (_, number), name in _by_queue(config, "BUFFER_PG", "profile") if number == queue]
@@ -260,7 +258,7 @@ def _buffer(config: Config, queue: int, report: Report) -> Buffer | None:
     return _whole_buffer(config, {**_below(within, found), **within}, report)
 
 
-def _below(within: Buffer, fixed: Buffer) -> Buffer:
+def _below(within: Settings, fixed: Settings) -> Settings:
     """Return the fixed length as the maximum of a queue, if it is below the size of the buffer."""
     length, total = (int(str(limit).removesuffix(" B")) for limit in (fixed.get("per_port", 0), within.get("total", 0)))
     return {"queue_max": f"{length} B"} if 0 < length < total else {}
@@ -270,7 +268,7 @@ def _usual(names: list[str]) -> str:
     return Counter(name for name in names if name != "NULL").most_common(1)[0][0] if set(names) - {"NULL"} else ""
 
 
-def _limit(config: Config, name: str, report: Report) -> Buffer | None:
+def _limit(config: Config, name: str, report: Report) -> Settings | None:
     """Return the limit of a buffer profile: alpha and the pool's size, or a fixed length."""
     if not name:
         return None
@@ -299,7 +297,7 @@ def _limit(config: Config, name: str, report: Report) -> Buffer | None:
     return {"kind": "shared", "total": f"{size} B", "alpha": alpha}
 
 
-def _whole_buffer(config: Config, found: Buffer, report: Report) -> Buffer | None:
+def _whole_buffer(config: Config, found: Settings, report: Report) -> Settings | None:
     if found.get("kind") in {"shared", "static"}:
         return found
     report.not_mapped.append(f"{config.file}: the buffer: no profile of the queue gives a size")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from hitless.importing.hpcc_config import DYNAMIC_ALPHA, NO_PFC, marking_at
 from hitless.importing.model import Flow, Network, SwitchSettings, duration_text, rate_text
 from hitless.importing.report import Report
 
@@ -13,14 +14,8 @@ Fields = Mapping[str, object]
 
 # Ultra Ethernet's htsim: frames, trimmed frames, marking from 20 to 80 % of a bandwidth-delay product.
 _UET_FRAME_BYTES, _UET_SHORT_BYTES = 4_150, 64
-# HPCC's run.py: marking per 25 Gb/s, buffer per 50 Gb/s, dynamic threshold, payload of a packet.
-_HPCC_KMIN_BYTES, _HPCC_KMAX_BYTES, _HPCC_PMAX, _HPCC_BUFFER_BYTES, _HPCC_ALPHA = (
-    100_000,
-    400_000,
-    0.2,
-    16_000_000,
-    0.125,
-)
+# HPCC's run.py: buffer per 50 Gb/s, payload of a packet.
+_HPCC_BUFFER_BYTES = 16_000_000
 _ROCE_MTU_BYTES, _ROCE_WINDOW = 1_000, 512
 _TCP_FRAME_BYTES, _ACK_BYTES = 1_518, 70
 _DURATION_MAX_S = 10_000_000
@@ -40,6 +35,8 @@ class Parts:
     switch: SwitchSettings | None
     transport: TransportKind
     flows_file: str
+    roce: Fields
+    """Fields of RoCE from a file; empty: assumed ones."""
 
 
 def written(parts: Parts, report: Report) -> tuple[str, str | None]:
@@ -158,26 +155,19 @@ def _trimming_switch(network: Network, report: Report) -> tuple[list[str], list[
     return _table("[switch]", fields), ["", *_table("[[mechanism]]", trimming)]
 
 
-def _marking(rate_bps: int) -> dict[str, object]:
-    share = rate_bps / 25e9
-    thresholds = {"threshold": _HPCC_KMIN_BYTES, "maximum": _HPCC_KMAX_BYTES}
-    scaled: dict[str, object] = {name: f"{max(1_000, round(bytes_ * share))} B" for name, bytes_ in thresholds.items()}
-    return {**scaled, "probability": _HPCC_PMAX}
-
-
 def _shared_switch(network: Network, report: Report) -> list[str]:
     rates = _rates(network)
     total = max(1_000_000, round(_HPCC_BUFFER_BYTES * rates[-1] / 50e9))
-    buffer = {"kind": "shared", "total": f"{total} B", "alpha": _HPCC_ALPHA}
-    fields = {"preset": "ideal", **_latency(network), "buffer": buffer, "ecn": _marking(rates[-1])}
+    buffer = {"kind": "shared", "total": f"{total} B", "alpha": DYNAMIC_ALPHA}
+    fields = {"preset": "ideal", **_latency(network), "buffer": buffer, "ecn": marking_at(rates[-1])}
     lines = _table("[switch]", fields)
     for rate in rates[:-1]:
-        lines += ["", *_table("[[switch.ports]]", {"rate": rate_text(rate), "ecn": _marking(rate)})]
+        lines += ["", *_table("[[switch.ports]]", {"rate": rate_text(rate), "ecn": marking_at(rate)})]
     report.assumed.append(
         f"switches as in HPCC's run.py: {total:,} B of shared buffer, a queue of at most 1/8 of its free part, "
         "marks with up to 20 % from 100 to 400 KB per 25 Gb/s"
     )
-    report.not_mapped.append("PFC of HPCC's switches: full queues drop packets here")
+    report.not_mapped.append(NO_PFC)
     return lines
 
 
@@ -208,9 +198,13 @@ def _transport(parts: Parts, report: Report, *, is_trimming: bool, is_marking: b
     elif parts.transport == "roce":
         packets = 2 * parts.network.window_packets(_ROCE_MTU_BYTES, _ACK_BYTES)
         fields |= {"mtu": f"{_ROCE_MTU_BYTES} B", "recovery": "selective-repeat", "window": max(packets, _ROCE_WINDOW)}
-        fields |= {"dcqcn": "vendor"} if is_marking else {}
-        told = "RoCE with selective repeat, packets of 1,000 B as in HPCC"
-        told += ", DCQCN with the parameters of cards" if is_marking else ""
+        told = "RoCE with selective repeat"
+        if parts.roce:
+            fields |= parts.roce
+        else:
+            fields |= {"dcqcn": "vendor"} if is_marking else {}
+            told += ", packets of 1,000 B as in HPCC"
+            told += ", DCQCN with the parameters of cards" if is_marking else ""
     else:
         fields |= {"congestion": "dctcp"} if is_marking else {}
         told = "TCP with DCTCP" if is_marking else "TCP with CUBIC"

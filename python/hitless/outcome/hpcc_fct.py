@@ -14,7 +14,7 @@ from hitless.whole_file import name_of, read_text
 
 _ADDRESS = 0x0B000001  # of node 0: 11.0.0.1; each node has a network of 256 addresses
 _PORT = 100
-"""Destination port of HPCC's flows, by which its scripts select them."""
+"""Destination port of HPCC's flows; its scripts select flows by port."""
 _SENDING_PORT = 10_000
 _PORTS = 55_000
 _TABLES = ("flows", "messages", "scenario.toml")
