@@ -90,9 +90,8 @@ impl Scenario {
     pub(crate) fn lateness_estimate(&self, topology: &Topology) -> Duration {
         const CABLES: u64 = 32;
         const FULL_QUEUES: u64 = 4;
-        let links = || topology.links.iter().map(|link| link.settings);
-        let cable = links().map(|link| link.delay.as_ps()).max().unwrap_or(0);
-        let slowest = links().map(|link| link.rate).min();
+        let cable = topology.specs().map(|link| link.delay.as_ps()).max().unwrap_or(0);
+        let slowest = topology.specs().map(|link| link.rate).min();
         let queue = match self.switch.buffer {
             BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => bytes.0,
             BufferSettings::Static(StaticBuffer { per_port: QueueLength::Packets(packets) }) => {
@@ -149,7 +148,7 @@ impl Scenario {
         let impairments = self.links.iter().filter(|impairment| names_it(&impairment.name));
         let models = impairments
             .flat_map(|impairment| impairment.changes.iter().map(|change| &change.loss).chain([&impairment.loss]));
-        let line_rate = topology.link(link.link).settings.rate;
+        let line_rate = topology.spec(link).rate;
         models.map(|model| model.rate(line_rate)).fold(0.0, f64::max)
     }
 }

@@ -120,7 +120,7 @@ pub fn switch(
 ) -> Switch {
     let settings = &scenario.switch;
     let ports = topology.switch(id).ports.iter().map(|port| {
-        let link = topology.link(port.link.link).settings;
+        let link = topology.spec(port.link);
         let settings = settings.of_port(topology, id, port);
         let by_flow = settings.flow_queueing.as_ref().map(|queueing| {
             let stream = format!("flow hash at link {}", port.link.index());

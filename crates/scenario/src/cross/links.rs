@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::Quantity;
-use hitless_core::wire::Duration;
+use hitless_core::wire::line_clock::RATE_MIN;
+use hitless_core::wire::{BitRate, Duration};
 
 use super::check::Check;
 use crate::network::link::LinkFailure;
@@ -12,7 +13,8 @@ use crate::network::link::{LinkImpairment, LinkState};
 use crate::network::loss::LossModel;
 use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
 use crate::network::topology::select::select_links;
-use crate::network::topology::{LinkId, Topology};
+
+use crate::network::topology::{DELAY_MAX, LinkId, Topology};
 
 impl Check<'_> {
     pub(super) fn links(&mut self, topology: &Topology) {
@@ -24,7 +26,21 @@ impl Check<'_> {
             let fresh = links.iter().all(|link| !taken.contains(link));
             self.require(fresh, &field, "this direction has a [[link]] entry already");
             taken.extend(links);
+            self.shape(link.rate, link.delay, &section);
             self.impairment(link, &section);
+        }
+    }
+
+    /// Requires a rate and a delay that can be simulated.
+    fn shape(&mut self, rate: Option<BitRate>, delay: Option<Duration>, section: &str) {
+        if let Some(rate) = rate.filter(|&rate| rate < RATE_MIN) {
+            let rule = format!("is {}; at least {} can be simulated", rate.text(), RATE_MIN.text());
+            let hint = "a link that carries nothing is down: schedule = [{ at = \"1 ms\", state = \"down\" }]";
+            self.report(Problem::new(format!("{section}.rate"), "", rule).hint(hint));
+        }
+        if let Some(delay) = delay.filter(|&delay| delay > DELAY_MAX) {
+            let rule = format!("is {}; at most {} can be simulated", delay.text(), DELAY_MAX.text());
+            self.report(Problem::new(format!("{section}.delay"), "", rule));
         }
     }
 
@@ -94,7 +110,7 @@ impl Check<'_> {
 
     /// Requires that the length of the outage is known, and that the link is repaired before it fails again.
     fn repair(&mut self, topology: &Topology, failure: &LinkFailure, link: LinkId, section: &str) {
-        let settings = topology.link(link).settings;
+        let settings = topology.link(link).slowest();
         let Some(bound) = self.scenario.repair_bound(failure, settings) else {
             let rule = "must be given: only the recovery scheme \"same-port\" repairs a link";
             let problem = Problem::new(format!("{section}.outage"), "", rule);

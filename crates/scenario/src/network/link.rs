@@ -5,19 +5,27 @@ use std::path::Path;
 
 use hitless_core::settings::quantity::{Optional, Text};
 use hitless_core::settings::{LineError, without_byte_order_mark};
-use hitless_core::wire::{Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::network::loss::LossModel;
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_links;
 
-/// Impairments of a link, in one or both directions.
+/// Rate, delay, impairments of a link, in one or both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkImpairment {
     /// Name of the link by its two nodes: "sw2->sw6" for that direction, "sw2<->sw6" for both. "#1" at the end names
     /// the second of several parallel links.
     pub name: String,
+    /// Rate; left out: as in `[topology]`. Everything that follows from the rate of a link follows from this one.
+    #[serde(default, with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay; left out: as in `[topology]`.
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
     /// Loss model from the start of the run, which decides which frames are corrupted.
     #[serde(default)]
     pub loss: LossModel,
@@ -28,6 +36,15 @@ pub struct LinkImpairment {
     /// not see these changes; for failures that are detected and repaired use `[[failure]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<StateChange>,
+}
+
+impl LinkImpairment {
+    /// Gives the named directions of `topology` their rate and delay. An unknown name is ignored.
+    pub fn shape(&self, topology: &mut Topology) {
+        for link in select_links(topology, &self.name).unwrap_or_default() {
+            topology.set_spec(link, self.rate, self.delay);
+        }
+    }
 }
 
 /// A change of the loss.

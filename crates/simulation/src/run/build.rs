@@ -98,8 +98,7 @@ fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &R
 fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
     let phy_latency = scenario.switch.phy_latency;
     let directed = (0..2 * topology.links.len()).map(DirectedLink::from_index);
-    let links =
-        directed.map(|link| Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency));
+    let links = directed.map(|link| Link::new(topology.ends(link).1, topology.spec(link).delay + phy_latency));
     let routing = Routing::new(topology, scenario.routing.choice);
     let order = scenario.measure.order.then(Default::default);
     Shared { order, ..Shared::new(scenario, topology, Links::new(links.collect()), routing, edge) }
@@ -114,7 +113,7 @@ fn impair(
 ) -> Result<(), String> {
     for impairment in &scenario.links {
         for link in select_links(topology, &impairment.name)? {
-            let line_rate = topology.link(link.link).settings.rate;
+            let line_rate = topology.spec(link).rate;
             links.set_loss(link.index(), &impairment.loss, line_rate, || streams.stream(&loss_stream_name(link)));
             let change = |change: &LossChange| (change.at, Change::Loss { link, model: change.loss.clone() });
             let losses = impairment.changes.iter().map(change);
@@ -129,7 +128,7 @@ fn impair(
 
 /// The configuration of a host's network card.
 pub fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> NetworkCardConfig {
-    let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
+    let link = topology.spec(topology.hosts[host as usize].port.link);
     let capacity = match settings.nic_queue {
         QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
         QueueLength::Bytes(bytes) => QueueCapacity::Bytes(bytes),

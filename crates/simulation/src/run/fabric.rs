@@ -74,7 +74,7 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream) {
-        let line_rate = self.topology.link(link.link).settings.rate;
+        let line_rate = self.topology.spec(link).rate;
         self.shared.links.set_loss(link.index(), model, line_rate, stream);
     }
 

@@ -19,7 +19,7 @@ impl Subject {
     /// Converts a world; `None` if the check refuses it.
     pub fn of(world: &World, registry: &Registry) -> Option<Self> {
         let scenario = world.check(registry).ok()?;
-        let topology = scenario.build_topology().ok()?;
+        let topology = scenario.topology.build().ok()?;
         let table = scenario.effective_toml().parse().ok()?;
         Some(Self { seed: scenario.seed, world: World::new(table), scenario, topology })
     }
@@ -60,7 +60,7 @@ impl Subject {
         self.topology.switches.iter().map(|switch| switch.name.clone()).collect()
     }
 
-    /// Links as a graph lists them: the names of both ends, rate, delay and overhead.
+    /// Links as a graph lists them: the names of both ends, rate, delay and overhead, without the changes of `[[link]]`.
     pub fn links(&self) -> Vec<Table> {
         let name = |node: Node| match node {
             Node::Host(host) => self.topology.host(host).name.clone(),
@@ -68,7 +68,7 @@ impl Subject {
         };
         let link = |link: &hitless_scenario::network::topology::Link| {
             let mut entry =
-                Table::try_from(link.settings).unwrap_or_else(|error| unreachable!("a link is always TOML: {error}"));
+                Table::try_from(link.specs[0]).unwrap_or_else(|error| unreachable!("a link is always TOML: {error}"));
             let ends = [link.a.node, link.b.node].map(|node| Value::from(name(node)));
             entry.insert("ends".into(), Value::Array(ends.into()));
             entry

@@ -115,5 +115,5 @@ fn detector(scenario: &Scenario, topology: &Topology, streams: &RandomStreams, l
         }
         _ => Duration::ZERO,
     });
-    Detector { detection, phases, flight: scenario.flight_time(topology.link(link).settings) }
+    Detector { detection, phases, flight: scenario.flight_time(topology.link(link).slowest()) }
 }
