@@ -13,7 +13,7 @@ use crate::network::loss::LossModel;
 use crate::network::topology::Topology;
 use crate::network::topology::select::select_links;
 
-/// Rate, delay, impairments of a link, in one or both directions.
+/// Rate, delay and impairments of a link, in one or both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkImpairment {
@@ -29,9 +29,9 @@ pub struct LinkImpairment {
     /// Loss model from the start of the run, which decides which frames are corrupted.
     #[serde(default)]
     pub loss: LossModel,
-    /// Changes of the loss during the run, in order of time.
+    /// Changes of the rate, the delay and the loss during the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<LossChange>,
+    pub changes: Vec<LinkChange>,
     /// Times at which the link goes down and comes up again, in order. It is up at the start. Failure detection does
     /// not see these changes; for failures that are detected and repaired use `[[failure]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,6 +39,16 @@ pub struct LinkImpairment {
 }
 
 impl LinkImpairment {
+    /// Returns whether rate or delay change during the run.
+    pub fn changes_shape(&self) -> bool {
+        self.changes.iter().any(|change| change.rate.is_some() || change.delay.is_some())
+    }
+
+    /// Returns all loss models of the run.
+    pub fn losses(&self) -> impl Iterator<Item = &LossModel> {
+        std::iter::once(&self.loss).chain(self.changes.iter().filter_map(|change| change.loss.as_ref()))
+    }
+
     /// Gives the named directions of `topology` their rate and delay. An unknown name is ignored.
     pub fn shape(&self, topology: &mut Topology) {
         for link in select_links(topology, &self.name).unwrap_or_default() {
@@ -47,15 +57,24 @@ impl LinkImpairment {
     }
 }
 
-/// A change of the loss.
+/// A change of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LossChange {
+pub struct LinkChange {
     /// Time of the change.
     #[serde(with = "Text::<Time>")]
     pub at: Time,
-    /// Loss model after the change.
-    pub loss: LossModel,
+    /// Loss model after the change; left out: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// Rate of the frames that begin after the change; left out: as before. Only a switch can change the rate that it
+    /// sends at.
+    #[serde(default, with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay of the frames that begin after the change; left out: as before. When it shrinks, the sending
+    /// switch waits, so that its next frame arrives directly after the frames in flight. Only a switch can change it.
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
 }
 
 /// A link going down or coming up.

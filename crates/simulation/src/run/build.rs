@@ -6,7 +6,6 @@ use hitless_core::engine::RandomStreams;
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::{Duration, HostId, Time};
 use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
-use hitless_scenario::network::link::LossChange;
 use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, Topology};
@@ -115,9 +114,14 @@ fn impair(
         for link in select_links(topology, &impairment.name)? {
             let line_rate = topology.spec(link).rate;
             links.set_loss(link.index(), &impairment.loss, line_rate, || streams.stream(&loss_stream_name(link)));
-            let change = |change: &LossChange| (change.at, Change::Loss { link, model: change.loss.clone() });
-            let losses = impairment.changes.iter().map(change);
-            changes.extend(losses);
+            let clock_offset_ppb = scenario.clocks.offset_ppb(streams, &topology.link_name(link));
+            for change in &impairment.changes {
+                let loss = change.loss.clone().map(|model| Change::Loss { link, model });
+                let rate = change.rate.map(|rate| Change::Rate { link, rate, clock_offset_ppb });
+                let delay = change.delay.map(|delay| delay + scenario.switch.phy_latency);
+                let delay = delay.map(|delay| Change::Delay { link, delay });
+                changes.extend([loss, rate, delay].into_iter().flatten().map(|what| (change.at, what)));
+            }
             let states =
                 impairment.schedule.iter().map(|change| (change.at, Change::State { link, state: change.state }));
             changes.extend(states);

@@ -116,3 +116,132 @@ fn a_rate_or_a_delay_that_cannot_be_simulated_is_refused() {
         assert!(refused.contains(field), "{link}: {refused}");
     }
 }
+
+/// The rate in Gb/s and the delay in us of `s->t` from a time on.
+type Period = (u64, u64, u64);
+
+/// What the chain must do with datagrams that leave the host at its full rate: the time of the last delivery and the
+/// number of drops. `limit` is the number of frames that fit at `s`, the one in transmission included.
+fn oracle(frames: u64, limit: usize, periods: &[Period]) -> (i64, u64) {
+    let at = |time: u64| periods.iter().rev().find(|period| period.0 <= time).expect("the first begins at 0");
+    let (mut departures, mut free_at, mut free_at_b, mut dropped) = (Vec::<u64>::new(), 0, 0, 0);
+    let (mut last_arrival, mut delivered) = (0, 0);
+    for frame in 1..=frames {
+        let arrival = frame * frame_ps(100) + 1_000_000;
+        if departures.iter().filter(|&&departure| departure > arrival).count() >= limit {
+            dropped += 1;
+            continue;
+        }
+        let mut begins = arrival.max(free_at);
+        // Frames never overtake: the first bit arrives after the last bit of the previous frame.
+        loop {
+            let held = last_arrival.max(begins + at(begins).2 * 1_000_000) - at(begins).2 * 1_000_000;
+            if held == begins {
+                break;
+            }
+            begins = held;
+        }
+        let (_, gbps, delay_us) = *at(begins);
+        free_at = begins + frame_ps(gbps);
+        departures.push(free_at);
+        last_arrival = free_at + delay_us * 1_000_000;
+        free_at_b = last_arrival.max(free_at_b) + frame_ps(100);
+        delivered = free_at_b + 1_000_000;
+    }
+    (delivered as i64, dropped)
+}
+
+/// The entries of `s->t` for these periods.
+fn changing(periods: &[Period]) -> String {
+    let (_, gbps, delay_us) = periods[0];
+    let mut text = format!("[[link]]\nname = \"s->t\"\nrate = \"{gbps} Gbps\"\ndelay = \"{delay_us} us\"\n");
+    for (at, gbps, delay_us) in &periods[1..] {
+        let change = format!("at = \"{at} ps\"\nrate = \"{gbps} Gbps\"\ndelay = \"{delay_us} us\"");
+        writeln!(text, "[[link.changes]]\n{change}").expect("a string");
+    }
+    text
+}
+
+const US: u64 = 1_000_000;
+
+#[test]
+fn a_link_that_changes_delivers_each_frame_at_its_time() {
+    let cases: [(&str, u64, usize, &[Period]); 7] = [
+        ("falls to a tenth and recovers", 200, 1_000, &[(0, 100, 1), (5 * US, 10, 1), (60 * US, 100, 1)]),
+        ("a frame in transmission ends at the old rate", 4, 1_000, &[(0, 1, 1), (2 * US, 100, 1)]),
+        ("grows longer", 100, 1_000, &[(0, 50, 1), (7 * US, 50, 6)]),
+        ("shrinks, and the next frame waits", 100, 1_000, &[(0, 50, 9), (7 * US, 50, 1)]),
+        ("shrinks twice within a flight", 100, 1_000, &[(0, 50, 30), (7 * US, 40, 9), (8 * US, 50, 2)]),
+        ("falls while the queue is full", 300, 20, &[(0, 50, 1), (15 * US, 5, 1), (40 * US, 80, 1)]),
+        ("recovers while the queue is full", 300, 20, &[(0, 10, 1), (15 * US + 77, 100, 1)]),
+    ];
+    for (name, frames, limit, periods) in cases {
+        let text = chain(frames, &format!("{limit} packets"), &changing(periods));
+        let outcome = run(&text);
+        let (delivered, dropped) = oracle(frames, limit, periods);
+        assert_eq!(support::drops(&outcome, "queue full"), dropped, "{name}");
+        let last = support::times(&outcome, "links", "last_arrival_ps").to_vec();
+        let names = support::texts(&outcome, "links", "link");
+        let at_b = names.iter().position(|known| known == "t->b").map(|row| last[row]);
+        assert_eq!(at_b, Some(delivered), "{name}");
+        if dropped == 0 {
+            assert_eq!(messages_ps(&outcome), [delivered], "{name}");
+        }
+    }
+}
+
+#[test]
+fn two_flows_share_a_link_that_falls_to_a_tenth_and_recovers() {
+    // Both hosts fill their links, so that s->t never idles: 200 frames from the first arrival on.
+    let flows = chain(100, "1 MB", &changing(&[(0, 100, 1), (10 * US, 10, 1), (30 * US, 100, 1)]));
+    let flows = flows.replace("hosts_left = [\"a\"]", "hosts_left = [\"a\", \"c\"]");
+    let outcome = run(&flows
+        .replace("sources = [\"a\"]", "sources = [\"a\", \"c\"]")
+        .replace("count = 1", "count = 2")
+        .replace("1 ms", "1 ns"));
+    let first = frame_ps(100) + US;
+    let mut now = first;
+    for _ in 0..200 {
+        now += frame_ps(if (10 * US..30 * US).contains(&now) { 10 } else { 100 });
+    }
+    // The last frame of s->t, and the hop to b.
+    let delivered = support::times(&outcome, "messages", "delivered_ps").iter().copied();
+    assert_eq!(delivered.max(), Some((now + 2 * US + frame_ps(100)) as i64));
+}
+
+#[test]
+fn a_link_that_changes_gives_equal_runs_on_threads_and_from_checkpoints() {
+    let periods = [(0, 100, 4), (9 * US, 10, 2), (31 * US, 100, 1), (90 * US, 50, 7)];
+    let clocks = |text: String| text.replace("clocks = \"ideal\"\n", "");
+    let text = clocks(chain(400, "64 packets", &changing(&periods)));
+    crate::partitions::compare(&text, &[(2, 1), (2, 2), (usize::MAX, 1)]);
+    crate::checkpoints::goes_on(&sound(&text), &[0.0, 0.00001, 0.00003, 0.00007, 0.0002, 0.5]);
+    let roce = text.replace("kind = \"udp\"\nrate = \"100 Gbps\"\nlinger = \"500 ms\"", "kind = \"roce\"");
+    crate::partitions::compare(&roce, &[(2, 2), (usize::MAX, 1)]);
+    crate::checkpoints::goes_on(&sound(&roce), &[0.05, 0.1, 0.4]);
+}
+
+#[test]
+fn changes_that_nothing_can_follow_are_refused() {
+    let change = "[[link.changes]]\nat = \"5 us\"\n";
+    let cases = [
+        (format!("name = \"s->t\"\n{change}"), "must change rate, delay or loss"),
+        (format!("name = \"a->s\"\n{change}rate = \"10 Gbps\"\n"), "a is a host"),
+        (format!("name = \"s->t\"\n{change}delay = \"0 s\"\n"), "must be above zero"),
+        (format!("name = \"s->t\"\n{change}rate = \"1 bps\"\n"), "can be simulated"),
+        (
+            format!("name = \"s->t\"\nschedule = [{{ at = \"1 us\", state = \"down\" }}]\n{change}delay = \"2 us\"\n"),
+            "constant delay",
+        ),
+        (
+            format!(
+                "name = \"s->t\"\n{change}rate = \"1 Gbps\"\n[[mechanism]]\nkind = \"linkguardian\"\nlink = \"s->t\"\n"
+            ),
+            "constant rate and delay",
+        ),
+    ];
+    for (link, rule) in cases {
+        let refused = check(&chain(1, "1 MB", &format!("[[link]]\n{link}"))).expect_err(&link);
+        assert!(refused.contains(rule), "{link}: {refused}");
+    }
+}

@@ -5,7 +5,7 @@ use hitless_scenario::kind::Registry;
 use hitless_scenario::network::topology::{Node, Topology};
 use toml::{Table, Value};
 
-use crate::world::World;
+use crate::world::{World, shapes_links};
 
 /// A world with every default written.
 pub struct Subject {
@@ -52,6 +52,11 @@ impl Subject {
         self.world.kinds().iter().all(|kind| !kinds.contains(kind))
     }
 
+    /// As [`shapes_links`].
+    pub fn shapes_links(&self) -> bool {
+        shapes_links(&self.scenario)
+    }
+
     pub fn hosts(&self) -> Vec<String> {
         self.topology.hosts.iter().map(|host| host.name.clone()).collect()
     }
@@ -60,7 +65,7 @@ impl Subject {
         self.topology.switches.iter().map(|switch| switch.name.clone()).collect()
     }
 
-    /// Links as a graph lists them: the names of both ends, rate, delay and overhead, without the changes of `[[link]]`.
+    /// Links as a graph lists them: the names of both ends, rate, delay and overhead, without those of `[[link]]`.
     pub fn links(&self) -> Vec<Table> {
         let name = |node: Node| match node {
             Node::Host(host) => self.topology.host(host).name.clone(),

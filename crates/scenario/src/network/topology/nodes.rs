@@ -218,7 +218,7 @@ impl Topology {
         &self.links[id.0 as usize]
     }
 
-    /// Returns rate, delay and overhead of one direction of a link.
+    /// Returns rate, delay and overhead of a directed link.
     pub fn spec(&self, directed: DirectedLink) -> LinkSpec {
         self.link(directed.link).specs[directed.direction as usize]
     }
@@ -320,8 +320,8 @@ impl Topology {
         self.host_ids().map(|host| self.host_rate(host).as_bps()).sum()
     }
 
-    /// Returns the sum of the rates, in the slower direction, of the links between two switches if at least one of them has
-    /// hosts, in bits per second.
+    /// Returns the sum of the rates of the links between two switches if at least one of them has hosts, each in its
+    /// slower direction, in bits per second.
     ///
     /// In a leaf-spine this is leaves x spines x core rate, the denominator of the deflection papers.
     pub fn edge_uplink_capacity_bps(&self) -> u64 {

@@ -70,14 +70,14 @@ pub(super) fn can_pay(network: &Network<Closed>, division: &Division) -> bool {
     events >= EVENTS_MIN * division.parts() as f64
 }
 
-/// Minimum delay from one partition to another.
+/// Minimum delay from one partition to another during the run.
 pub(super) fn lookahead(network: &Network<Closed>, division: &Division) -> Duration {
     let links = (0..network.shared.links.iter().len()).map(DirectedLink::from_index);
     let cut = links.filter(|&link| {
         let (from, to) = division.of_link(&network.topology, link);
         from != to
     });
-    let least = cut.map(|link| network.shared.links[link.index()].delay()).min();
+    let least = cut.map(|link| network.shared.shortest_delay(link)).min();
     least.unwrap_or(network.shared.sender_end_delay)
 }
 
