@@ -66,7 +66,7 @@ def test_the_fabric_has_each_direction_of_a_link():
 
 
 def test_the_drawing_marks_links_with_other_rates_and_their_changes():
-    changes = [{"at": "1 ms", "rate": "5 Gbps"}, {"at": "2 ms", "loss": {"kind": "periodic", "every": 9}}]
+    changes = [{"at": "1 ms", "rate": "5 Gbps"}, {"at": "2 ms", "loss": {"kind": "periodic", "every": 9, "first": 1}}]
     svg = draw_topology(hl.Scenario(chain({"name": "s->t", "delay": "3 us", "changes": changes})).effective, alone=True)
     for words in ("delay 3 us", "rate 5 Gbps from 1 ms", "frames lost from 2 ms"):
         assert words in svg, words
