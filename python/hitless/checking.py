@@ -77,13 +77,20 @@ def scenario_resources(what: Fields | str, file_name: str = "scenario") -> list[
     return found
 
 
-def fabric_of(topology: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fabric of a ``[topology]``: names of ``hosts`` and ``switches``, and ``links``.
+def fabric_of(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fabric of a scenario: names of ``hosts`` and ``switches``, and ``links``.
 
-    A link has a ``name``, a ``reverse`` name, its two ``ends`` and ``rate_bps``. Callers share the result and do not
-    change it. Raises `RefusedScenario`.
+    A link has a ``name``, a ``reverse`` name, its two ``ends``, and ``directions``: ``rate_bps``, ``delay_ps`` and
+    ``overhead_bytes`` from the first end to the second, and back. Callers share the result and do not change it. Raises
+    `RefusedScenario`.
     """
-    return _fabric_of(scenario_text({"name": "fabric", "topology": topology}))
+    shapes = [
+        {name: link[name] for name in ("name", "rate", "delay") if name in link} for link in scenario.get("link", ())
+    ]
+    links = {"link": [shape for shape in shapes if len(shape) > 1]}
+    return _fabric_of(
+        scenario_text({"name": "fabric", "topology": scenario["topology"], **(links if links["link"] else {})})
+    )
 
 
 @lru_cache(maxsize=1)

@@ -22,5 +22,5 @@ pub fn sending_ports(link: &str, around: Surroundings<'_>) -> Vec<SwitchPort> {
 /// The properties of the link named in an entry that is not parsed yet.
 pub fn written(entry: &Table, topology: &Topology) -> Option<LinkSpec> {
     let links = named(entry.get("link").and_then(Value::as_str)?, topology);
-    Some(topology.link(links.first()?.link).settings)
+    Some(topology.spec(*links.first()?))
 }

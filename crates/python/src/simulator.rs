@@ -198,13 +198,23 @@ fn described(topology: &Topology) -> serde_json::Value {
             "name": topology.link_name(forward),
             "reverse": topology.link_name(forward.reversed()),
             "ends": [topology.name(from.node), topology.name(to.node)],
-            "rate_bps": topology.link(forward.link).settings.rate.as_bps(),
+            "directions": [described_direction(topology, forward), described_direction(topology, forward.reversed())],
         })
     });
     serde_json::json!({
         "hosts": topology.hosts.iter().map(|host| &host.name).collect::<Vec<_>>(),
         "switches": topology.switches.iter().map(|switch| &switch.name).collect::<Vec<_>>(),
         "links": links.collect::<Vec<_>>(),
+    })
+}
+
+/// Describes one direction of a link.
+fn described_direction(topology: &Topology, link: DirectedLink) -> serde_json::Value {
+    let spec = topology.spec(link);
+    serde_json::json!({
+        "rate_bps": spec.rate.as_bps(),
+        "delay_ps": spec.delay.as_ps(),
+        "overhead_bytes": spec.overhead_bytes,
     })
 }
 

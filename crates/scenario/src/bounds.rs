@@ -1,10 +1,12 @@
 //! Bounds that follow from a scenario: flight times, frame lengths, durations of failures.
 
+use std::collections::BTreeMap;
+
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
 use hitless_core::wire::{Bytes, Duration, PriorityMark, Shim};
 
-use crate::network::link::LinkFailure;
+use crate::network::link::{LinkFailure, LinkImpairment};
 use crate::network::recovery::{Detection, RecoveryScheme};
 use crate::network::switch::{BufferSettings, StaticBuffer};
 use crate::network::topology::select::{SwitchPort, select_links};
@@ -90,9 +92,8 @@ impl Scenario {
     pub(crate) fn lateness_estimate(&self, topology: &Topology) -> Duration {
         const CABLES: u64 = 32;
         const FULL_QUEUES: u64 = 4;
-        let links = || topology.links.iter().map(|link| link.settings);
-        let cable = links().map(|link| link.delay.as_ps()).max().unwrap_or(0);
-        let slowest = links().map(|link| link.rate).min();
+        let cable = topology.specs().map(|link| link.delay.as_ps()).max().unwrap_or(0);
+        let slowest = topology.specs().map(|link| link.rate).min();
         let queue = match self.switch.buffer {
             BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => bytes.0,
             BufferSettings::Static(StaticBuffer { per_port: QueueLength::Packets(packets) }) => {
@@ -140,16 +141,30 @@ impl Scenario {
             return Some(failure.outage.map_or(replaced, |outage| outage.max(replaced)));
         }
         let noticed = recovery.detection.return_bound(self.flight_time(link));
-        Some(sum(failure.outage?, noticed))
+        let restored =
+            if let RecoveryScheme::Withdraw(scheme) = recovery.scheme { scheme.notice } else { Duration::ZERO };
+        Some(sum(sum(failure.outage?, noticed), restored))
+    }
+
+    /// Returns the minimum propagation delay of each link with a changing rate or delay, by
+    /// [index](DirectedLink::index).
+    pub fn changing_lines(&self, topology: &Topology) -> BTreeMap<usize, Duration> {
+        let mut least = BTreeMap::new();
+        for entry in self.links.iter().filter(|entry| entry.changes_shape()) {
+            for link in select_links(topology, &entry.name).unwrap_or_default() {
+                let delays = entry.changes.iter().filter_map(|change| change.delay);
+                least.insert(link.index(), delays.fold(topology.spec(link).delay, Duration::min));
+            }
+        }
+        least
     }
 
     /// Returns the maximum loss rate of full frames on `link` during the run.
     pub fn loss_rate_max(&self, topology: &Topology, link: DirectedLink) -> f64 {
         let names_it = |name: &str| select_links(topology, name).is_ok_and(|links| links.contains(&link));
         let impairments = self.links.iter().filter(|impairment| names_it(&impairment.name));
-        let models = impairments
-            .flat_map(|impairment| impairment.changes.iter().map(|change| &change.loss).chain([&impairment.loss]));
-        let line_rate = topology.link(link.link).settings.rate;
+        let models = impairments.flat_map(LinkImpairment::losses);
+        let line_rate = topology.spec(link).rate;
         models.map(|model| model.rate(line_rate)).fold(0.0, f64::max)
     }
 }

@@ -86,7 +86,7 @@ fn read(text: &str, registry: &Registry) -> Result<Scenario, String> {
 
 /// Fills in values that follow from other sections, such as an expected loss rate or delays.
 fn resolve(mut scenario: Scenario) -> Scenario {
-    let Ok(topology) = scenario.topology.build() else { return scenario };
+    let Ok(topology) = scenario.fabric() else { return scenario };
     let mut mechanisms = std::mem::take(&mut scenario.mechanisms);
     let around = Surroundings { scenario: &scenario, topology: &topology };
     mechanisms.iter_mut().for_each(|entry| entry.resolve(around));

@@ -12,6 +12,7 @@ use toml::{Table, Value};
 
 use crate::kind::Registry;
 use crate::network::switch::{SwitchPreset, SwitchSettings};
+use crate::network::topology::select::select_links;
 use crate::network::topology::{Crossing, Topology, TopologySettings};
 
 /// Fills in all such defaults.
@@ -20,7 +21,7 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
         let preset = read::<SwitchPreset>(switch.get("preset")).unwrap_or_default();
         fill_missing(switch, &SwitchSettings::of(preset));
     }
-    let topology = read::<TopologySettings>(scenario.get("topology")).and_then(|settings| settings.build().ok());
+    let topology = fabric(scenario);
     let crossing = crossing(scenario);
     let transports = scenario.get_mut("transport").and_then(Value::as_array_mut);
     for transport in transports.into_iter().flatten().filter_map(Value::as_table_mut) {
@@ -32,6 +33,19 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     let Some(topology) = topology else { return };
     let mechanisms = scenario.get_mut("mechanism").and_then(Value::as_array_mut);
     registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
+}
+
+/// Builds the topology, with the rates and delays of `[[link]]`. `None` for a wrong one, which is reported later.
+fn fabric(scenario: &Table) -> Option<Topology> {
+    let mut topology = read::<TopologySettings>(scenario.get("topology"))?.build().ok()?;
+    let links = scenario.get("link").and_then(Value::as_array);
+    for link in links.into_iter().flatten().filter_map(Value::as_table) {
+        let name = link.get("name").and_then(Value::as_str).unwrap_or_default();
+        for directed in select_links(&topology, name).unwrap_or_default() {
+            topology.set_spec(directed, quantity(Some(link), "rate"), quantity(Some(link), "delay"));
+        }
+    }
+    Some(topology)
 }
 
 /// Reads a quantity, such as "1.5 us"; `None` also for a wrong one, which is reported later.

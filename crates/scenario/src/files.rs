@@ -22,7 +22,8 @@ pub(crate) fn loss_traces(scenario: &mut Scenario) -> Vec<Problem> {
     for (index, link) in scenario.links.iter_mut().enumerate() {
         let of_start = (format!("link[{index}].loss"), &mut link.loss);
         let field_of = |number| format!("link[{index}].changes[{number}].loss");
-        let of_changes = link.changes.iter_mut().enumerate().map(|(n, change)| (field_of(n), &mut change.loss));
+        let of_changes = link.changes.iter_mut().enumerate();
+        let of_changes = of_changes.filter_map(|(n, change)| Some((field_of(n), change.loss.as_mut()?)));
         for (field, model) in std::iter::once(of_start).chain(of_changes) {
             let LossModel::Trace(loss) = model else { continue };
             let read = loss.read(&scenario.folder);

@@ -119,8 +119,9 @@ pub fn switch(
     mechanisms: Vec<Box<dyn Mechanism>>,
 ) -> Switch {
     let settings = &scenario.switch;
+    let changing = scenario.changing_lines(topology);
     let ports = topology.switch(id).ports.iter().map(|port| {
-        let link = topology.link(port.link.link).settings;
+        let link = topology.spec(port.link);
         let settings = settings.of_port(topology, id, port);
         let by_flow = settings.flow_queueing.as_ref().map(|queueing| {
             let stream = format!("flow hash at link {}", port.link.index());
@@ -130,6 +131,7 @@ pub fn switch(
         PortConfig {
             faces_switch: port.faces_switch(),
             line: port.link.index() as u32,
+            line_changes: changing.contains_key(&port.link.index()),
             clock_offset_ppb: scenario.clocks.offset_ppb(streams, &topology.link_name(port.link)),
             flow_queueing: by_flow,
             ..hardware::port(&settings, link.rate, link.overhead_bytes, marking)

@@ -105,12 +105,19 @@ pub enum Until {
 }
 
 impl Scenario {
-    /// Builds the topology.
+    /// Builds the topology, with the rates and delays of `[[link]]`.
     ///
     /// # Errors
     /// A sentence; a checked scenario has no errors.
     pub fn build_topology(&self) -> Result<Topology, String> {
-        self.topology.build().map_err(|errors| errors.join("; "))
+        self.fabric().map_err(|errors| errors.join("; "))
+    }
+
+    /// Builds the topology, with the rates and delays of `[[link]]`. Unknown names of links are ignored.
+    pub(crate) fn fabric(&self) -> Result<Topology, Vec<String>> {
+        let mut topology = self.topology.build()?;
+        self.links.iter().for_each(|link| link.shape(&mut topology));
+        Ok(topology)
     }
 
     /// Returns the constants of congestion controls from outside the tree.
@@ -128,7 +135,7 @@ impl Scenario {
 
     /// Returns all transports without a VLAN tag, followed by all of them with a tag.
     pub fn transport_configs(&self, topology: &Topology) -> Vec<TransportConfig> {
-        let overhead_bytes = topology.links.first().map_or(0, |link| link.settings.overhead_bytes);
+        let overhead_bytes = topology.specs().next().map_or(0, |link| link.overhead_bytes);
         let lateness = self.lateness_estimate(topology);
         let config = |settings: &TransportSettings| settings.config(&self.host, overhead_bytes, lateness);
         let untagged: Vec<_> = self.transports.iter().map(config).collect();

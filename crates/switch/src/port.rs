@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId};
+use hitless_core::wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId, Time};
 
 use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
@@ -74,6 +74,8 @@ pub struct PortConfig {
     pub faces_switch: bool,
     /// The environment's number for the line, for [`crate::Environment::transmit_on`].
     pub line: u32,
+    /// Whether rate or delay of the line change during the run.
+    pub line_changes: bool,
     /// Deviation of the transmitter's clock in parts per billion; positive is too fast.
     pub clock_offset_ppb: i32,
     /// The queues, by number.
@@ -95,6 +97,7 @@ impl PortConfig {
             is_loopback: false,
             faces_switch: false,
             line: 0,
+            line_changes: false,
             clock_offset_ppb: 0,
             queues: vec![queue],
             group: None,
@@ -162,7 +165,7 @@ impl Scheduler {
         // of a packet afterwards.
         let is_fifo =
             config.queues.len() == 1 && config.group.is_none() && config.queues[0].order == QueueOrder::ByArrival;
-        let is_fifo = is_fifo && !config.queues[0].marks_at_dequeue();
+        let is_fifo = is_fifo && !config.queues[0].marks_at_dequeue() && !config.line_changes;
         let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared;
         if is_plain {
             Scheduler::Fifo(FifoScheduler::new(&config.queues[0]))
@@ -304,6 +307,27 @@ impl Port {
     pub fn pause_time(&self, quanta: u16) -> Duration {
         // 512 bit times are the line time of 64 bytes.
         self.config.rate.time_for(u64::from(quanta) * 64)
+    }
+
+    /// Changes the rate of the line; a frame in transmission ends at the old rate.
+    pub fn set_rate(&mut self, rate: BitRate, clock: LineClock) {
+        assert!(self.config.line_changes, "the rate of a line changes that was built for a constant one");
+        Arc::make_mut(&mut self.config).rate = rate;
+        self.clock = clock;
+    }
+
+    /// Keeps the line idle for `longer` after its last frame.
+    pub fn hold_line(&mut self, longer: Duration) {
+        assert!(self.config.line_changes, "a line is held that was built for a constant delay");
+        let busy_until = match &mut self.scheduler {
+            Scheduler::Queued(scheduler) => &mut scheduler.busy_until,
+            Scheduler::Flow(scheduler) => &mut scheduler.busy_until,
+            Scheduler::Fifo(_) => unreachable!("a FIFO scheduler has a constant line"),
+        };
+        // Zero before the first frame.
+        if *busy_until > Time::ZERO {
+            *busy_until += longer;
+        }
     }
 
     #[inline(always)]

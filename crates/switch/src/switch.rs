@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hitless_core::engine::Stream;
-use hitless_core::wire::{Duration, LineClock, PortId, Time};
+use hitless_core::wire::{BitRate, Duration, LineClock, PortId, Time};
 
 use crate::architecture::Architecture;
 use crate::core::Core;
@@ -144,6 +144,17 @@ impl Switch {
     /// Reports a change of a port's detected state.
     pub fn port_state<E: Environment>(&mut self, now: Time, port: PortId, state: PortState, environment: &mut E) {
         self.tell_all(now, Event::PortState { port, state }, environment);
+    }
+
+    /// Changes the rate of a port's line. Frames that begin later take the new rate.
+    pub fn set_line_rate(&mut self, port: PortId, rate: BitRate, clock_offset_ppb: i32) {
+        self.core.ports[usize::from(port.0)].set_rate(rate, LineClock::off_by(rate, clock_offset_ppb));
+    }
+
+    /// Keeps a port's line idle for `longer` after its last frame. A line that became shorter by this time then
+    /// delivers the next frame directly behind that one.
+    pub fn hold_line(&mut self, port: PortId, longer: Duration) {
+        self.core.ports[usize::from(port.0)].hold_line(longer);
     }
 
     /// Sends a control-plane command to the mechanism of that number.

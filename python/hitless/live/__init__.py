@@ -75,7 +75,7 @@ class LiveScenario:
     hosts: Sequence[str]
     switches: Sequence[str]
     links: Sequence[Mapping[str, Any]]
-    """Links with ``name`` and ``reverse`` for the two directions, ``ends``, and ``rate_bps``."""
+    """As `hitless.checking.fabric_of` describes them."""
 
 
 def check_live(text: str, file_name: str) -> LiveScenario:

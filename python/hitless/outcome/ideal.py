@@ -6,7 +6,7 @@ hosts and switches. It leaves out handshakes, windows and waiting in hosts, as d
 HPCC.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -33,16 +33,20 @@ class Ideal:
         switches = set(fabric["switches"])
         next_to: dict[str, dict[str, Parts]] = {name: {} for name in fabric["switches"]}
         access: dict[str, tuple[str, Parts]] = {}
-        part_of = self._parts_of_links(switches)
+        phy_s = seconds_of(effective.get("switch", {}).get("phy_latency", "0 s"))
+        egress: dict[str, Parts] = {}
         for link in fabric["links"]:
-            parts = part_of(link)
-            for a, b in (link["ends"], link["ends"][::-1]):
+            for (a, b), direction in zip((link["ends"], link["ends"][::-1]), link["directions"], strict=True):
+                parts = _parts_of(direction, phy_s)
                 if a not in switches:
                     access[a] = (b, parts)
                 elif b in switches:
                     next_to[a].setdefault(b, parts)
+                else:
+                    egress[b] = parts
         self._ways = Ways(next_to)
         self._access = {host: (self._ways.number[switch], parts) for host, (switch, parts) in access.items()}
+        self._egress = {host: (switch, egress[host]) for host, (switch, _) in self._access.items()}
         self._transports = {entry["name"]: entry for entry in effective.get("transport", [])}
         self._transport_of = {group["name"]: group["transport"] for group in effective.get("flows", [])}
 
@@ -87,7 +91,7 @@ class Ideal:
         """Return a shortest path's `WHOLE_ROWS` for each flow; the last row is the number of switches."""
         sources, of_source = numbered(flows["source"])
         destinations, of_destination = numbered(flows["destination"])
-        ends = [self._access[host] for host in destinations]
+        ends = [self._egress[host] for host in destinations]
         last = np.array([switch for switch, _ in ends])[of_destination]
         egress = np.array([parts for _, parts in ends]).T[:, of_destination]
         # Hosts with equal links at one switch share a search.
@@ -103,21 +107,11 @@ class Ideal:
         found[2:4] = np.maximum(found[2:4], egress[2:])
         return found
 
-    def _parts_of_links(self, switches: set[str]) -> Callable[[Mapping[str, Any]], Parts]:
-        """Return a function that gives the `Parts` of a link of the fabric."""
-        topology = self._scenario["topology"]
-        phy_s = seconds_of(self._scenario.get("switch", {}).get("phy_latency", "0 s"))
-        own = {frozenset(link["ends"]): link for link in reversed(topology.get("links", ()))}
-        between = ("core_link", "bottleneck", "switch_link")
-        core: Mapping[str, Any] = next((topology[name] for name in between if name in topology), {})
 
-        def parts_of(link: Mapping[str, Any]) -> Parts:
-            ends = frozenset(link["ends"])
-            spec = own[ends] if own else core if ends <= switches else topology["host_link"]
-            per_bit = 1 / float(link["rate_bps"])
-            return seconds_of(spec["delay"]) + phy_s, per_bit, per_bit, float(spec.get("overhead_bytes", 0))
-
-        return parts_of
+def _parts_of(direction: Mapping[str, Any], phy_s: float) -> Parts:
+    """Return the `Parts` of one direction of a link."""
+    per_bit = 1 / float(direction["rate_bps"])
+    return direction["delay_ps"] / _PS + phy_s, per_bit, per_bit, float(direction["overhead_bytes"])
 
 
 def _places(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -140,4 +134,4 @@ def ideal_of(effective: str) -> Ideal | None:
 @lru_cache(maxsize=16)
 def _of(effective: str) -> Ideal | None:
     scenario = scenario_of(effective)
-    return Ideal(scenario, fabric_of(scenario["topology"])) if "topology" in scenario else None
+    return Ideal(scenario, fabric_of(scenario)) if "topology" in scenario else None

@@ -165,7 +165,11 @@ class Service(LiveService):
 
     def _rates_bps(self) -> dict[str, int]:
         """Return the rate of the link to each real node."""
-        return {end: link["rate_bps"] for link in self._scenario.links for end in (*link["ends"], link["name"])}
+        return {
+            end: link["directions"][0]["rate_bps"]
+            for link in self._scenario.links
+            for end in (*link["ends"], link["name"])
+        }
 
 
 def _options(config: Config) -> LiveOptions:

@@ -75,7 +75,7 @@ class Network:
 def network_of(effective: str) -> Network:
     """Return the network of an effective scenario."""
     scenario = tomllib.loads(effective)
-    fabric = fabric_of(scenario["topology"])
+    fabric = fabric_of(scenario)
     switches = set(fabric["switches"])
     wires = list(_wires(scenario["topology"], fabric["links"], switches))
     network = Network(str(scenario.get("name", "")), fabric["hosts"], fabric["switches"], wires)
@@ -117,7 +117,12 @@ def _places(entry: Mapping[str, Any]) -> list[str]:
 def _faults(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each link with losses or outages, and what happens to it."""
     for link in scenario.get("link", []):
-        changes = [change for change in link.get("changes", []) if change["loss"].get("kind") != "none"]
+        if shape := _shape(link):
+            yield link["name"], shape
+        for change in link.get("changes", []):
+            if shape := _shape(change):
+                yield link["name"], f"{shape} from {change['at']}"
+        changes = [change for change in link.get("changes", []) if change.get("loss", {}).get("kind", "none") != "none"]
         loss = link.get("loss", {})
         if loss.get("kind", "none") != "none":
             yield link["name"], f"frames lost, {_loss(loss)}"
@@ -130,6 +135,11 @@ def _faults(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         told = [f"fails at {failure['first']}"]
         told += [f"{name} {failure[name]}" for name in ("every", "outage") if failure.get(name)]
         yield failure["link"], ", ".join(told)
+
+
+def _shape(fields: Mapping[str, Any]) -> str:
+    """Return the rate and the delay that an entry gives to a link, as words."""
+    return ", ".join(f"{name} {fields[name]}" for name in ("rate", "delay") if name in fields)
 
 
 def _loss(loss: Mapping[str, Any]) -> str:

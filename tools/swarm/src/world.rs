@@ -85,3 +85,8 @@ fn leave_out_setting(table: &mut Table, field: &str) -> bool {
         _ => false,
     }
 }
+
+/// Whether `[[link]]` gives a link a rate or a delay, at the start or later.
+pub fn shapes_links(scenario: &Scenario) -> bool {
+    scenario.links.iter().any(|link| link.rate.is_some() || link.delay.is_some() || link.changes_shape())
+}

@@ -42,7 +42,7 @@ impl LiveFabric {
     }
 
     pub fn rates(&self) -> impl Iterator<Item = (String, BitRate)> + '_ {
-        let rate = |point: &Point| self.run.topology().link(point.outwards.link).settings.rate;
+        let rate = |point: &Point| self.run.topology().spec(point.outwards).rate;
         self.points().iter().map(move |point| (point.name.clone(), rate(point)))
     }
 

@@ -73,7 +73,7 @@ impl Nearest {
         let topology = around.topology;
         let mut found = vec![u64::MAX; topology.switches.len()];
         let attached = topology.host_ids().map(|host| {
-            let link = topology.link(topology.host(host).port.link.link).settings;
+            let link = topology.spec(topology.host(host).port.link);
             Reverse((one_way_ps(around, link), topology.attachment(host).0.0))
         });
         let mut waiting: BinaryHeap<_> = attached.collect();
@@ -83,7 +83,7 @@ impl Nearest {
             *known = distance_ps;
             for port in &topology.switches[switch as usize].ports {
                 if let Node::Switch(peer) = port.peer.node {
-                    let link = topology.link(port.link.link).settings;
+                    let link = topology.spec(port.link);
                     waiting.push(Reverse((distance_ps.saturating_add(one_way_ps(around, link)), peer.0)));
                 }
             }

@@ -77,7 +77,7 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
     };
     let why = "a network interface shows neither preambles nor ordered sets";
     check.runs_in_simulations_only("Link Layer Retry", why, section);
-    let spec = topology.link(link.link).settings;
+    let spec = topology.spec(link);
     let frame = spec.rate.time_for(check.scenario.frame_max().0.saturating_add(spec.overhead_bytes.into()));
     let least = (spec.delay + check.scenario.switch.phy_latency + frame) * 2;
     check.require_else(settings.max_replay_timer > least, || {

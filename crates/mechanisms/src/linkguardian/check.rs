@@ -38,7 +38,7 @@ pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, se
     }
     if let Some((link, period)) = link.zip(settings.notification_period) {
         let copies = u64::from(settings.control_copies.unwrap_or(1));
-        let least = around.topology.link(link.link).settings.rate.time_for(LINE_BYTES_MIN * (2 * copies).max(16));
+        let least = around.topology.spec(link).rate.time_for(LINE_BYTES_MIN * (2 * copies).max(16));
         let rule = format!("must be at least {least}, or reports fill the link that they go back on");
         check.require(period >= least, &format!("{section}.notification_period"), &rule);
     }

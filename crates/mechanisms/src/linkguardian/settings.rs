@@ -272,7 +272,7 @@ impl LinkGuardianSettings {
     /// The properties of the protected link; if a name matches several links, the worst of each.
     pub(super) fn shape(&self, around: Surroundings<'_>) -> LinkShape {
         let links = around.links(&self.link);
-        let of_links = || links.iter().map(|link| &around.topology.link(link.link).settings);
+        let of_links = || links.iter().map(|&link| around.topology.spec(link));
         LinkShape {
             rate: of_links().map(|link| link.rate).max().unwrap_or(RATE_UNKNOWN),
             delay: of_links().map(|link| link.delay).max().unwrap_or(Duration::ZERO),

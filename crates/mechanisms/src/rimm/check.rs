@@ -39,13 +39,13 @@ fn returns_fit(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettin
     let scenario = check.scenario;
     for (switch, ports) in settings.ports_by_switch(topology) {
         let away = neighbours(topology, switch)
-            .map(|(port, _)| topology.link(topology.switch(switch).ports[usize::from(port.0)].link.link).settings)
+            .map(|(port, _)| topology.spec(topology.switch(switch).ports[usize::from(port.0)].link))
             .map(|link| scenario.flight_time(link) * 2)
             .min()
             .unwrap_or(Duration::ZERO);
         let sent = |at: SwitchPort| {
-            let link = topology.switch(switch).ports[usize::from(at.port.0)].link.link;
-            topology.link(link).settings.rate.bytes_in(away)
+            let link = topology.switch(switch).ports[usize::from(at.port.0)].link;
+            topology.spec(link).rate.bytes_in(away)
         };
         let too_far = ports.into_iter().find(|&at| sent(at) > scenario.queue_max(topology, at));
         check.report_all(too_far.map(|at| {

@@ -220,7 +220,7 @@ impl RimmSettings {
         let through = |switch| neighbours(topology, switch).map(move |(port, _)| SwitchPort { switch, port });
         let round_trip = |at: SwitchPort| {
             let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
-            let settings = topology.link(port.link.link).settings;
+            let settings = topology.spec(port.link);
             let Node::Switch(neighbour) = port.peer.node else { return Duration::ZERO };
             let depth = self.threshold_of(scenario, topology, SwitchPort { switch: neighbour, port: port.peer.port });
             let in_queue = settings.rate.time_for(depth.0);

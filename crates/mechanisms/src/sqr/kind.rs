@@ -94,12 +94,12 @@ fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_
     let protected = settings.protected(topology).into_iter();
     let own = protected.filter(|&link| topology.ends(link).0.node.switch() == Some(switch));
     let steady = settings.delays().0;
-    let copied = |link: DirectedLink| topology.link(link.link).settings.rate.bytes_in(steady).0;
+    let copied = |link: DirectedLink| topology.spec(link).rate.bytes_in(steady).0;
     let limit = own.map(copied).fold(0, u64::saturating_add).saturating_mul(2);
     let room = ROOM_IN_FRAMES * scenario.frame_max().0.max(u64::from(MTU_FRAME_BYTES));
     let limit_bytes = limit.saturating_add(room);
     let share = |port: &Port| {
-        let rate_bps = topology.link(port.link.link).settings.rate.as_bps();
+        let rate_bps = topology.spec(port.link).rate.as_bps();
         let reading_bps = architecture(&scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
         // Reading this quantum takes at most a tenth of a full frame's time on the line, and thus 1/11 of a busy port.
         let quantum =

@@ -62,7 +62,7 @@ fn troubles(check: &Check<'_>, topology: &Topology, settings: &SqrSettings) -> V
     for failure_of in &check.scenario.failures {
         let directed = select_links(topology, &failure_of.link).unwrap_or_default();
         let Some(link) = directed.first().map(|directed| directed.link) else { continue };
-        let repair = check.scenario.repair_bound(failure_of, topology.link(link).settings);
+        let repair = check.scenario.repair_bound(failure_of, topology.link(link).slowest());
         for number in 0..failure_of.times().unwrap_or(MOST_FAILURES).min(MOST_FAILURES) {
             let from = failure_of.earliest(number);
             if !check.is_within_run(from) {

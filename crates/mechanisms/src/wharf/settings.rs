@@ -39,7 +39,7 @@ impl WharfSettings {
     /// Fills in defaults from the link.
     pub(super) fn resolve(&mut self, around: Surroundings<'_>) {
         const LEAST: Duration = Duration::from_us(10);
-        let rate = around.links(&self.link).first().map(|link| around.topology.link(link.link).settings.rate);
+        let rate = around.links(&self.link).first().map(|&link| around.topology.spec(link).rate);
         let frame_bytes = around.scenario.frame_max().0 + u64::from(ETHERNET_OVERHEAD_BYTES);
         let block = rate.map_or(LEAST, |rate| rate.time_for(frame_bytes * u64::from(self.data_frames)));
         self.flush_after.get_or_insert((block * 2).max(LEAST));

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::Quantity;
-use hitless_core::wire::Duration;
+use hitless_core::wire::line_clock::RATE_MIN;
+use hitless_core::wire::{BitRate, Duration};
 
 use super::check::Check;
+use crate::kind::Claimed;
 use crate::network::link::LinkFailure;
 use crate::network::link::{LinkImpairment, LinkState};
 use crate::network::loss::LossModel;
 use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
+use crate::network::switch::FlowQueueingSettings;
 use crate::network::topology::select::select_links;
-use crate::network::topology::{LinkId, Topology};
+
+use crate::network::topology::{DELAY_MAX, LinkId, Topology};
 
 impl Check<'_> {
     pub(super) fn links(&mut self, topology: &Topology) {
@@ -24,7 +28,24 @@ impl Check<'_> {
             let fresh = links.iter().all(|link| !taken.contains(link));
             self.require(fresh, &field, "this direction has a [[link]] entry already");
             taken.extend(links);
+            self.shape(link.rate, link.delay, &section);
             self.impairment(link, &section);
+            if link.changes_shape() {
+                self.changing_line(topology, link, &section);
+            }
+        }
+    }
+
+    /// Requires a rate and a delay that can be simulated.
+    fn shape(&mut self, rate: Option<BitRate>, delay: Option<Duration>, section: &str) {
+        if let Some(rate) = rate.filter(|&rate| rate < RATE_MIN) {
+            let rule = format!("is {}; at least {} can be simulated", rate.text(), RATE_MIN.text());
+            let hint = "a link that carries nothing is down: schedule = [{ at = \"1 ms\", state = \"down\" }]";
+            self.report(Problem::new(format!("{section}.rate"), "", rule).hint(hint));
+        }
+        if let Some(delay) = delay.filter(|&delay| delay > DELAY_MAX) {
+            let rule = format!("is {}; at most {} can be simulated", delay.text(), DELAY_MAX.text());
+            self.report(Problem::new(format!("{section}.delay"), "", rule));
         }
     }
 
@@ -32,7 +53,19 @@ impl Check<'_> {
         self.times_rise(link.changes.iter().map(|change| change.at), &format!("{section}.changes"));
         self.loss(&link.loss, &format!("{section}.loss"));
         for (index, change) in link.changes.iter().enumerate() {
-            self.loss(&change.loss, &format!("{section}.changes[{index}].loss"));
+            let field = format!("{section}.changes[{index}]");
+            let changes = change.loss.is_some() || change.rate.is_some() || change.delay.is_some();
+            self.require(changes, &field, "must change rate, delay or loss");
+            if let Some(loss) = &change.loss {
+                self.loss(loss, &format!("{field}.loss"));
+            }
+            self.shape(change.rate, change.delay, &field);
+            let is_long = change.delay.is_none_or(|delay| delay > Duration::ZERO);
+            self.require(
+                is_long,
+                &format!("{field}.delay"),
+                "must be above zero: a change needs a link that takes time",
+            );
         }
         self.times_rise(link.schedule.iter().map(|change| change.at), &format!("{section}.schedule"));
         let mut state = LinkState::Up;
@@ -40,6 +73,38 @@ impl Check<'_> {
             let field = format!("{section}.schedule[{index}].state");
             self.require(change.state != state, &field, "the link is in this state already (it is up at the start)");
             state = change.state;
+        }
+    }
+
+    /// Requires that nothing depends on the rate or the delay that change during the run.
+    fn changing_line(&mut self, topology: &Topology, entry: &LinkImpairment, section: &str) {
+        let field = format!("{section}.changes");
+        let links = select_links(topology, &entry.name).unwrap_or_default();
+        for &link in &links {
+            let from = topology.ends(link).0.node;
+            self.require_else(from.is_switch(), || {
+                let rule =
+                    format!("rate and delay change only where a switch sends, and {} is a host", topology.name(from));
+                let hint = format!("name the other direction: \"{}\"", topology.link_name(link.reversed()));
+                Problem::new(&field, "", rule).hint(hint)
+            });
+        }
+        let changes_delay = entry.changes.iter().any(|change| change.delay.is_some());
+        let fails = !entry.schedule.is_empty() || links.iter().any(|&link| self.fails(topology, link));
+        self.require(!(changes_delay && fails), &field, "a link that fails has a constant delay");
+        let changes_rate = entry.changes.iter().any(|change| change.rate.is_some());
+        let by_rate = entry.losses().any(|loss| matches!(loss, LossModel::BitErrors(_)));
+        self.require(!(changes_rate && by_rate), &field, "losses by \"bit-errors\" need a constant rate");
+        let is_ideal = matches!(self.scenario.switch.flow_queueing, Some(FlowQueueingSettings::IdealFq(_)));
+        self.require(!(changes_rate && is_ideal), &field, "flow_queueing \"ideal-fq\" needs constant rates");
+        for mechanism in &self.scenario.mechanisms {
+            let claims = mechanism.claims(topology);
+            let is_on = |claimed: &Claimed| links.iter().any(|link| claimed.at.links().contains(link));
+            self.require_else(!claims.iter().any(is_on), || {
+                let rule =
+                    format!("\"{}\" on this link takes its times from a constant rate and delay", mechanism.name());
+                Problem::new(&field, "", rule)
+            });
         }
     }
 
@@ -94,7 +159,7 @@ impl Check<'_> {
 
     /// Requires that the length of the outage is known, and that the link is repaired before it fails again.
     fn repair(&mut self, topology: &Topology, failure: &LinkFailure, link: LinkId, section: &str) {
-        let settings = topology.link(link).settings;
+        let settings = topology.link(link).slowest();
         let Some(bound) = self.scenario.repair_bound(failure, settings) else {
             let rule = "must be given: only the recovery scheme \"same-port\" repairs a link";
             let problem = Problem::new(format!("{section}.outage"), "", rule);

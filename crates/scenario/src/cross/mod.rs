@@ -55,7 +55,7 @@ impl Check<'_> {
     }
 
     fn topology(&mut self) -> Option<Topology> {
-        match self.scenario.topology.build() {
+        match self.scenario.fabric() {
             Ok(topology) => self.named_well(topology),
             Err(errors) => {
                 self.report_all(errors.into_iter().map(|error| Problem::new("topology", "", error)));

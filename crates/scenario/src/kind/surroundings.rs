@@ -78,7 +78,7 @@ impl<'a> Surroundings<'a> {
 
     /// Returns rate, delay and overhead of a port's link.
     pub fn link_settings_at(self, at: SwitchPort) -> LinkSpec {
-        self.topology.link(self.link_at(at).link).settings
+        self.topology.spec(self.link_at(at))
     }
 }
 

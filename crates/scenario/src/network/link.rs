@@ -5,40 +5,76 @@ use std::path::Path;
 
 use hitless_core::settings::quantity::{Optional, Text};
 use hitless_core::settings::{LineError, without_byte_order_mark};
-use hitless_core::wire::{Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::network::loss::LossModel;
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_links;
 
-/// Impairments of a link, in one or both directions.
+/// Rate, delay and impairments of a link, in one or both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkImpairment {
     /// Name of the link by its two nodes: "sw2->sw6" for that direction, "sw2<->sw6" for both. "#1" at the end names
     /// the second of several parallel links.
     pub name: String,
+    /// Rate; left out: as in `[topology]`. Everything that follows from the rate of a link follows from this one.
+    #[serde(default, with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay; left out: as in `[topology]`.
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
     /// Loss model from the start of the run, which decides which frames are corrupted.
     #[serde(default)]
     pub loss: LossModel,
-    /// Changes of the loss during the run, in order of time.
+    /// Changes of the rate, the delay and the loss during the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<LossChange>,
+    pub changes: Vec<LinkChange>,
     /// Times at which the link goes down and comes up again, in order. It is up at the start. Failure detection does
     /// not see these changes; for failures that are detected and repaired use `[[failure]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<StateChange>,
 }
 
-/// A change of the loss.
+impl LinkImpairment {
+    /// Returns whether rate or delay change during the run.
+    pub fn changes_shape(&self) -> bool {
+        self.changes.iter().any(|change| change.rate.is_some() || change.delay.is_some())
+    }
+
+    /// Returns all loss models of the run.
+    pub fn losses(&self) -> impl Iterator<Item = &LossModel> {
+        std::iter::once(&self.loss).chain(self.changes.iter().filter_map(|change| change.loss.as_ref()))
+    }
+
+    /// Gives the named directions of `topology` their rate and delay. An unknown name is ignored.
+    pub fn shape(&self, topology: &mut Topology) {
+        for link in select_links(topology, &self.name).unwrap_or_default() {
+            topology.set_spec(link, self.rate, self.delay);
+        }
+    }
+}
+
+/// A change of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LossChange {
+pub struct LinkChange {
     /// Time of the change.
     #[serde(with = "Text::<Time>")]
     pub at: Time,
-    /// Loss model after the change.
-    pub loss: LossModel,
+    /// Loss model after the change; left out: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// Rate of the frames that begin after the change; left out: as before. Only a switch can change the rate that it
+    /// sends at.
+    #[serde(default, with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay of the frames that begin after the change; left out: as before. When it shrinks, the sending
+    /// switch waits, so that its next frame arrives directly after the frames in flight. Only a switch can change it.
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
 }
 
 /// A link going down or coming up.

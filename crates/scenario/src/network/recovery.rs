@@ -118,8 +118,21 @@ pub enum RecoveryScheme {
     SamePort(SamePortScheme),
     /// At each end, send the link's packets through another port until the link is repaired.
     LocalReroute(LocalRerouteScheme),
+    /// Withdraw the paths over the link from the equal-cost sets of all switches, and restore them after the repair, as
+    /// a routing protocol does when it converges.
+    Withdraw(WithdrawScheme),
     /// Only detect failures.
     None,
+}
+
+/// Withdrawn paths. A destination without another shortest path is unreachable.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WithdrawScheme {
+    /// Time from the detection at the first end until all switches have withdrawn the paths, and from the detection of
+    /// the repair at both ends until all have restored them.
+    #[serde(with = "Text::<Duration>")]
+    pub notice: Duration,
 }
 
 /// A replaced link.
@@ -172,6 +185,7 @@ impl RecoverySettings {
         match self.scheme {
             RecoveryScheme::SamePort(SamePortScheme { reconfiguration }) => reconfiguration,
             RecoveryScheme::LocalReroute(scheme) => scheme.reconfiguration,
+            RecoveryScheme::Withdraw(scheme) => scheme.notice,
             RecoveryScheme::None => Duration::ZERO,
         }
     }

@@ -127,6 +127,14 @@ impl Link {
         Duration(self.delay_and_port >> PORT_BITS)
     }
 
+    /// Changes the delay of later frames; returns the old delay. Frames in flight keep it, and the sender must not
+    /// overtake them.
+    pub fn set_delay(&mut self, delay: Duration) -> Duration {
+        let before = self.delay();
+        self.delay_and_port = delay.as_ps() << PORT_BITS | self.delay_and_port & ((1 << PORT_BITS) - 1);
+        before
+    }
+
     /// Number of frames sent.
     pub const fn frames_sent(&self) -> u64 {
         self.frames_sent

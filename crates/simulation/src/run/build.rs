@@ -6,7 +6,6 @@ use hitless_core::engine::RandomStreams;
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::{Duration, HostId, Time};
 use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
-use hitless_scenario::network::link::LossChange;
 use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, Topology};
@@ -98,8 +97,7 @@ fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &R
 fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
     let phy_latency = scenario.switch.phy_latency;
     let directed = (0..2 * topology.links.len()).map(DirectedLink::from_index);
-    let links =
-        directed.map(|link| Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency));
+    let links = directed.map(|link| Link::new(topology.ends(link).1, topology.spec(link).delay + phy_latency));
     let routing = Routing::new(topology, scenario.routing.choice);
     let order = scenario.measure.order.then(Default::default);
     Shared { order, ..Shared::new(scenario, topology, Links::new(links.collect()), routing, edge) }
@@ -114,11 +112,16 @@ fn impair(
 ) -> Result<(), String> {
     for impairment in &scenario.links {
         for link in select_links(topology, &impairment.name)? {
-            let line_rate = topology.link(link.link).settings.rate;
+            let line_rate = topology.spec(link).rate;
             links.set_loss(link.index(), &impairment.loss, line_rate, || streams.stream(&loss_stream_name(link)));
-            let change = |change: &LossChange| (change.at, Change::Loss { link, model: change.loss.clone() });
-            let losses = impairment.changes.iter().map(change);
-            changes.extend(losses);
+            let clock_offset_ppb = scenario.clocks.offset_ppb(streams, &topology.link_name(link));
+            for change in &impairment.changes {
+                let loss = change.loss.clone().map(|model| Change::Loss { link, model });
+                let rate = change.rate.map(|rate| Change::Rate { link, rate, clock_offset_ppb });
+                let delay = change.delay.map(|delay| delay + scenario.switch.phy_latency);
+                let delay = delay.map(|delay| Change::Delay { link, delay });
+                changes.extend([loss, rate, delay].into_iter().flatten().map(|what| (change.at, what)));
+            }
             let states =
                 impairment.schedule.iter().map(|change| (change.at, Change::State { link, state: change.state }));
             changes.extend(states);
@@ -129,7 +132,7 @@ fn impair(
 
 /// The configuration of a host's network card.
 pub fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> NetworkCardConfig {
-    let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
+    let link = topology.spec(topology.hosts[host as usize].port.link);
     let capacity = match settings.nic_queue {
         QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
         QueueLength::Bytes(bytes) => QueueCapacity::Bytes(bytes),

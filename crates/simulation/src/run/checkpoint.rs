@@ -30,8 +30,8 @@ impl State for Run<Closed> {
         let Self { global, network, events, now } = self;
         let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals } = global;
         control_plane.load(from)?;
-        // First, so that the saved state meets the loss models that it was saved from.
-        control_plane.repeat_losses(network);
+        // First, so that the saved state meets the loss models, rates and delays that it was saved from.
+        control_plane.repeat_changes(network);
         network.load(from)?;
         flow_starts.load(from)?;
         samplers.load(from)?;

@@ -1,7 +1,7 @@
 //! The control plane: scheduled changes during a run (faults, commands), and the recovery from failures.
 
 use hitless_core::engine::RandomStreams;
-use hitless_core::wire::Time;
+use hitless_core::wire::{BitRate, Duration, Time};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
 use hitless_scenario::network::topology::{DirectedLink, LinkId};
@@ -15,6 +15,10 @@ use super::recovery::Recovery;
 pub enum Change {
     /// A link gets a new loss model.
     Loss { link: DirectedLink, model: LossModel },
+    /// Rate of the line that a switch sends on, for later frames.
+    Rate { link: DirectedLink, rate: BitRate, clock_offset_ppb: i32 },
+    /// Delay of a link that a switch sends on, coding included, for later frames.
+    Delay { link: DirectedLink, delay: Duration },
     /// One direction of a link goes down or up without failure detection.
     State { link: DirectedLink, state: LinkState },
     /// A link is cut in both directions; its ends detect it.
@@ -88,6 +92,12 @@ impl ControlPlane {
             Change::Loss { link, model } => {
                 network.set_loss(link, &model, || self.streams.stream(&loss_stream_name(link)));
             }
+            Change::Rate { link, rate, clock_offset_ppb } => network.set_rate(link, rate, clock_offset_ppb),
+            Change::Delay { link, delay } => {
+                let before = network.set_delay(link, delay);
+                // A link never reorders.
+                network.hold_line(link, before.saturating_sub(delay));
+            }
             Change::State { link, state } => network.set_link_state(now, link, state),
             Change::Cut(link) => self.recovery.cut(now, link, network),
             Change::Mend(link) => self.recovery.mend(now, link, network),
@@ -95,12 +105,24 @@ impl ControlPlane {
         }
     }
 
-    /// Repeats the loss models set before a checkpoint; loading the checkpoint then restores their state.
-    pub fn repeat_losses<F: Fabric>(&self, network: &mut F) {
+    /// Repeats the loss models, rates, delays and withdrawals made before a checkpoint; loading the checkpoint then
+    /// restores their state.
+    pub fn repeat_changes<F: Fabric>(&self, network: &mut F) {
         for (_, change) in self.changes.iter().take(self.next) {
-            if let Change::Loss { link, model } = change {
-                network.set_loss(*link, model, || self.streams.stream(&loss_stream_name(*link)));
+            match change {
+                Change::Loss { link, model } => {
+                    network.set_loss(*link, model, || self.streams.stream(&loss_stream_name(*link)));
+                }
+                &Change::Rate { link, rate, clock_offset_ppb } => network.set_rate(link, rate, clock_offset_ppb),
+                &Change::Delay { link, delay } => {
+                    network.set_delay(link, delay);
+                }
+                _ => {}
             }
+        }
+        let withdrawn = self.recovery.withdrawn();
+        if !withdrawn.is_empty() {
+            network.withdraw(&withdrawn);
         }
     }
 

@@ -2,13 +2,13 @@
 //! or several.
 
 use hitless_core::engine::{OrderKey, Stream};
-use hitless_core::wire::{FlowId, Packet, PortId, Time, Transport};
+use hitless_core::wire::{BitRate, Duration, FlowId, Packet, PortId, Time, Transport};
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
-use hitless_scenario::network::topology::{DirectedLink, SwitchId};
+use hitless_scenario::network::topology::{DirectedLink, LinkId, SwitchId};
 use hitless_scenario::workload::FlowSpec;
-use hitless_switch::PortState;
+use hitless_switch::{PortState, Switch};
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};
@@ -27,6 +27,15 @@ pub(super) trait Fabric {
     /// Sets the loss model of a link; `stream` provides the random numbers if the link lacks a stream.
     fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream);
 
+    /// Sets the rate of a line that a switch sends on, for later frames.
+    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32);
+
+    /// Sets the delay of a link for later frames; returns the old delay.
+    fn set_delay(&mut self, link: DirectedLink, delay: Duration) -> Duration;
+
+    /// Keeps a line idle for `longer` after its last frame.
+    fn hold_line(&mut self, link: DirectedLink, longer: Duration);
+
     /// Takes one direction of a link down or up.
     fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState);
 
@@ -40,6 +49,9 @@ pub(super) trait Fabric {
 
     /// Redirects packets for a port to `backup`, or back to the port itself.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>);
+
+    /// Withdraws the paths over these links, and restores all others.
+    fn withdraw(&mut self, links: &[LinkId]);
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64;
 
@@ -74,8 +86,22 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream) {
-        let line_rate = self.topology.link(link.link).settings.rate;
+        let line_rate = self.topology.spec(link).rate;
         self.shared.links.set_loss(link.index(), model, line_rate, stream);
+    }
+
+    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
+        let (switch, port) = self.sending_port(link);
+        switch.set_line_rate(port, rate, clock_offset_ppb);
+    }
+
+    fn set_delay(&mut self, link: DirectedLink, delay: Duration) -> Duration {
+        self.shared.links.at(link.index() as u32).set_delay(delay)
+    }
+
+    fn hold_line(&mut self, link: DirectedLink, longer: Duration) {
+        let (switch, port) = self.sending_port(link);
+        switch.hold_line(port, longer);
     }
 
     fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
@@ -98,6 +124,10 @@ impl<E: Edge> Fabric for Network<E> {
 
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
         self.shared.routing.set_detour(switch, port, backup);
+    }
+
+    fn withdraw(&mut self, links: &[LinkId]) {
+        self.shared.routing.withdraw(&self.topology, links);
     }
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {
@@ -141,6 +171,13 @@ fn flow_of(packet: &Packet) -> Option<u32> {
 }
 
 impl<E: Edge> Network<E> {
+    /// The switch and the port that send on a link.
+    fn sending_port(&mut self, link: DirectedLink) -> (&mut Switch, PortId) {
+        let from = self.topology.ends(link).0;
+        let switch = from.node.switch().expect("only a switch changes the rate and the delay of its line");
+        (&mut self.switches[switch.0 as usize], from.port)
+    }
+
     /// Registers a flow of this group.
     pub fn note_flow(&mut self, group: usize) {
         self.shared.services.add_flow(group);

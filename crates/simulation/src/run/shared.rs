@@ -1,5 +1,7 @@
 //! State shared by hosts and switches: event queue, packets and links.
 
+use std::collections::BTreeMap;
+
 use hitless_core::engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Source, Ties};
 use hitless_core::wire::{Duration, FlowId, HostId, OrderedSet, PortId, Time, Transport};
 use hitless_hosts::{HostEvent, SenderEnd};
@@ -49,6 +51,9 @@ pub(super) struct Shared<E> {
     /// message reaches any other partition in time.
     #[configured]
     pub sender_end_delay: Duration,
+    /// Minimum delay, coding included, of each link with a changing line.
+    #[configured]
+    pub shortest_delays: BTreeMap<usize, Duration>,
     /// Flow packets that the fabric has copied, and flow packets that it has lost or absorbed.
     pub copied: u64,
     pub lost: u64,
@@ -133,6 +138,7 @@ impl<E> Shared<E> {
             host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
             switch_links: SwitchLinks::new(topology),
             hosts_count: topology.hosts.len() as u32,
+            shortest_delays: shortest_delays(scenario, topology),
             events_at_once: 0,
             copied: 0,
             lost: 0,
@@ -147,6 +153,11 @@ impl<E> Shared<E> {
             edge,
         }
     }
+}
+
+fn shortest_delays(scenario: &Scenario, topology: &Topology) -> BTreeMap<usize, Duration> {
+    let changing = scenario.changing_lines(topology).into_iter();
+    changing.map(|(link, delay)| (link, delay + scenario.switch.phy_latency)).collect()
 }
 
 /// Creates the event queue. Each link has at most one pending arrival, that of its first frame. Simultaneous arrivals
@@ -183,6 +194,12 @@ impl<E: Edge> Shared<E> {
         self.events_at_once += other.events_at_once;
         self.records.merge(other.records);
         self.drops.merge(other.drops);
+    }
+
+    /// Returns the minimum delay of a link during the run.
+    pub fn shortest_delay(&self, link: DirectedLink) -> Duration {
+        let constant = || self.links[link.index()].delay();
+        self.shortest_delays.get(&link.index()).copied().unwrap_or_else(constant)
     }
 
     /// Number of existing packets.

@@ -15,6 +15,7 @@ mod failures;
 mod flow_queueing;
 mod gro;
 mod layers;
+mod link_properties;
 mod linkguardian;
 mod links_beyond;
 

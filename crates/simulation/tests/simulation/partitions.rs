@@ -31,7 +31,7 @@ fn assert_equal(one: &Outcome, other: &Outcome, what: &str) {
 }
 
 /// Compares the undivided run of a scenario with divided ones.
-fn compare(text: &str, divisions: &[(usize, usize)]) {
+pub fn compare(text: &str, divisions: &[(usize, usize)]) {
     let scenario = sound(text);
     let whole = run(&scenario, 1, 1);
     assert_eq!(whole.violations, Vec::<String>::new(), "{text}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::parts::{list, parsed};
-use super::topology::Places;
+use super::topology::{DELAYS, Places, RATES};
 use crate::dice::Dice;
 
 /// Time after which every link is up and loses at most one frame in a hundred.
@@ -41,14 +41,14 @@ pub fn impairments(places: &Places, dice: &mut Dice) -> Value {
         let is_known = entries.contains_key(&both) || names.iter().any(|name| entries.contains_key(name));
         let name = if dice.once_in(3) { both } else { dice.one_of(names).clone() };
         if !is_known {
-            let entry = impairment(&name, dice);
+            let entry = impairment(&name, places, dice);
             entries.insert(name, entry);
         }
     }
     list(entries.into_values())
 }
 
-fn impairment(name: &str, dice: &mut Dice) -> Table {
+fn impairment(name: &str, places: &Places, dice: &mut Dice) -> Table {
     let mut text = format!("name = {name:?}\n");
     if dice.once_in(2) {
         text += &format!("schedule = [{}]\n", outages(dice).join(", "));
@@ -66,8 +66,32 @@ fn impairment(name: &str, dice: &mut Dice) -> Table {
             at_us += dice.scale(1, 200);
         }
         text += &format!("changes = [{}]\n", changes.join(", "));
+    } else if dice.once_in(2) && places.is_sent_by_switches(name) {
+        text += &format!("changes = [{}]\n", slow_periods(dice).join(", "));
+    }
+    if dice.once_in(4) {
+        text += &format!("rate = \"{}\"\n", dice.pick(&RATES));
+    }
+    if dice.once_in(4) {
+        text += &format!("delay = \"{}\"\n", dice.pick(&DELAYS));
     }
     parsed(&text)
+}
+
+/// Times at which a link becomes slow or long, and is fast again.
+fn slow_periods(dice: &mut Dice) -> Vec<String> {
+    let mut changes = Vec::new();
+    let mut at_ns = dice.between(0, BEGINS_WITHIN_US * 1_000);
+    for _ in 0..dice.between(1, 3) {
+        let delay = dice.pick(&["", ", delay = \"1 ns\"", ", delay = \"7 us\"", ", delay = \"40 us\""]);
+        let rate = dice.pick(&["1 Gbps", "2500 Mbps", "5 Gbps", "100 Gbps"]);
+        changes.push(format!("{{ at = \"{at_ns} ns\", rate = \"{rate}\"{delay} }}"));
+        at_ns += dice.scale(1, 200_000);
+        let delay = dice.pick(&["", ", delay = \"100 ns\""]);
+        changes.push(format!("{{ at = \"{at_ns} ns\", rate = \"{}\"{delay} }}", dice.pick(&RATES)));
+        at_ns += dice.scale(1, 200_000);
+    }
+    changes
 }
 
 /// A link that goes down and up again, once, or many times in a row (flapping).
@@ -88,9 +112,10 @@ fn outages(dice: &mut Dice) -> Vec<String> {
 /// An entry of `[[failure]]`, with its recovery.
 pub fn failures(places: &Places, dice: &mut Dice) -> Table {
     let link = places.core_link(dice)[0].replace("->", "<->");
-    let scheme = match dice.between(0, 3) {
+    let scheme = match dice.between(0, 4) {
         0 => "{ kind = \"same-port\", reconfiguration = \"100 us\" }".to_owned(),
         1 => "{ kind = \"none\" }".to_owned(),
+        2 => format!("{{ kind = \"withdraw\", notice = \"{} us\" }}", dice.between(0, 15)),
         _ => format!(
             "{{ kind = \"local-reroute\", backup = \"{}\", reconfiguration = \"{} us\" }}",
             dice.pick(&["probed", "first"]),

@@ -64,8 +64,10 @@ fn wild(seed: u64, settings: &Settings<'_>) -> Table {
     world.insert("switch".into(), switch(has("bolt") || has("afq"), dice).into());
     let dice = &mut Dice::new(seed, "host");
     world.insert("host".into(), host(has("vertigo"), dice).into());
-    if Dice::new(seed, "routing").once_in(5) {
-        world.insert("routing".into(), parsed("choice = \"by-sum\"").into());
+    let dice = &mut Dice::new(seed, "routing");
+    if dice.once_in(5) {
+        let choice = dice.pick(&["choice = \"by-sum\"", "choice = \"weighted-hash\""]);
+        world.insert("routing".into(), parsed(choice).into());
     }
     traffic::add_to(&mut world, &places, has("bolt"), &mut Dice::new(seed, "traffic"));
     let dice = &mut Dice::new(seed, "faults");

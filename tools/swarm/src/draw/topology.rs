@@ -7,8 +7,8 @@ use super::parts::parsed;
 use crate::dice::Dice;
 
 /// Minimum 10 Gbps: when an application stops, the megabytes that it has written must drain within the world.
-const RATES: [&str; 5] = ["10 Gbps", "10 Gbps", "25 Gbps", "100 Gbps", "40 Gbps"];
-const DELAYS: [&str; 8] = ["1 us", "1 us", "100 ns", "0 s", "1 ps", "1 ns", "5 us", "30 us"];
+pub const RATES: [&str; 5] = ["10 Gbps", "10 Gbps", "25 Gbps", "100 Gbps", "40 Gbps"];
+pub const DELAYS: [&str; 8] = ["1 us", "1 us", "100 ns", "0 s", "1 ps", "1 ns", "5 us", "30 us"];
 
 fn link(dice: &mut Dice) -> String {
     format!("{{ rate = \"{}\", delay = \"{}\" }}", dice.pick(&RATES), dice.pick(&DELAYS))
@@ -108,6 +108,11 @@ impl Places {
             switches: topology.switches.iter().map(|switch| switch.name.clone()).collect(),
             host_rate_bps: topology.host_ids().map(|host| topology.host_rate(host).as_bps()).min().unwrap_or(1),
         }
+    }
+
+    /// Whether only switches send on a link, in the named direction or in both.
+    pub fn is_sent_by_switches(&self, name: &str) -> bool {
+        self.core.iter().flatten().any(|known| known == name || known.replace("->", "<->") == name)
     }
 
     /// Draws a link between switches, with the names of both directions; without such links, any link.

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::evidence::{Evidence, Finding, found, times};
 use super::promises::guards_all_losses;
-use crate::world::World;
+use crate::world::{World, shapes_links};
 
 /// Kinds that lose packets forever by design, or can be configured to.
 const MAY_STARVE: [&str; 3] = ["every-nth", "rank-guard", "aifo"];
@@ -106,7 +106,8 @@ pub fn do_no_harm(evidence: &Evidence<'_>) -> Finding {
 }
 
 pub fn protected_speed(evidence: &Evidence<'_>) -> Finding {
-    if !guards_all_losses(evidence, 0.001) || !evidence.has("link") {
+    let is_given = guards_all_losses(evidence, 0.001) && evidence.has("link");
+    if !is_given || shapes_links(evidence.scenario) {
         return None;
     }
     let (before, with) = last_ends(evidence, &["mechanism", "link"])?;

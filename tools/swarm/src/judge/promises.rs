@@ -102,7 +102,7 @@ pub fn fair_share(evidence: &Evidence<'_>) -> Finding {
         return None;
     }
     let offers = offers(evidence)?;
-    let line_bps = evidence.scenario.build_topology().ok()?.links.last()?.settings.rate.as_bps() as f64;
+    let line_bps = evidence.scenario.build_topology().ok()?.links.last()?.slowest().rate.as_bps() as f64;
     let shares = max_min(&offers, line_bps);
     let names = evidence.texts("flows", "group");
     let delivered = evidence.numbers("flows", "delivered_bytes");

@@ -37,6 +37,9 @@ pub fn all_is_over(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     if !ends || !world.entries("link").all(is_lossless_in_the_end) || !world.entries("mechanism").all(keeps_no_phase) {
         return None;
     }
+    if subject.shapes_links() {
+        return None;
+    }
     let outcome = Simulation::new(subject.scenario().clone()).ok()?.run(&Progress::default());
     let flows = outcome.summary.flows;
     if flows.unfinished + flows.failed > 0 {

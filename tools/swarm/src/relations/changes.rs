@@ -250,6 +250,7 @@ pub fn later_start(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
         || world.text_of("recovery.scheme.kind") == Some("local-reroute")
             && world.text_of("recovery.scheme.backup") != Some("first")
         || has_bit_errors
+        || subject.shapes_links()
         || !world.entries("mechanism").all(is_told_now);
     if has_ticks || !subject.has_none_of(&WITH_TICKS) {
         return None;
@@ -287,7 +288,7 @@ pub fn half_speed(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let is_scaled = subject.has_none_of(&WITH_NANOSECONDS)
         && subject.has_none_of(&DROPPING_IN_EGRESS)
         && subject.world().text_of("recovery.detection.kind") != Some("probes");
-    if subject.world().entries("failure").any(draws_times) || !is_scaled {
+    if subject.world().entries("failure").any(draws_times) || !is_scaled || subject.shapes_links() {
         return None;
     }
     let mut before = with_uneven_delays(subject, dice);

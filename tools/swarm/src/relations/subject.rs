@@ -5,7 +5,7 @@ use hitless_scenario::kind::Registry;
 use hitless_scenario::network::topology::{Node, Topology};
 use toml::{Table, Value};
 
-use crate::world::World;
+use crate::world::{World, shapes_links};
 
 /// A world with every default written.
 pub struct Subject {
@@ -19,7 +19,7 @@ impl Subject {
     /// Converts a world; `None` if the check refuses it.
     pub fn of(world: &World, registry: &Registry) -> Option<Self> {
         let scenario = world.check(registry).ok()?;
-        let topology = scenario.build_topology().ok()?;
+        let topology = scenario.topology.build().ok()?;
         let table = scenario.effective_toml().parse().ok()?;
         Some(Self { seed: scenario.seed, world: World::new(table), scenario, topology })
     }
@@ -52,6 +52,11 @@ impl Subject {
         self.world.kinds().iter().all(|kind| !kinds.contains(kind))
     }
 
+    /// As [`shapes_links`].
+    pub fn shapes_links(&self) -> bool {
+        shapes_links(&self.scenario)
+    }
+
     pub fn hosts(&self) -> Vec<String> {
         self.topology.hosts.iter().map(|host| host.name.clone()).collect()
     }
@@ -60,7 +65,7 @@ impl Subject {
         self.topology.switches.iter().map(|switch| switch.name.clone()).collect()
     }
 
-    /// Links as a graph lists them: the names of both ends, rate, delay and overhead.
+    /// Links as a graph lists them: the names of both ends, rate, delay and overhead, without those of `[[link]]`.
     pub fn links(&self) -> Vec<Table> {
         let name = |node: Node| match node {
             Node::Host(host) => self.topology.host(host).name.clone(),
@@ -68,7 +73,7 @@ impl Subject {
         };
         let link = |link: &hitless_scenario::network::topology::Link| {
             let mut entry =
-                Table::try_from(link.settings).unwrap_or_else(|error| unreachable!("a link is always TOML: {error}"));
+                Table::try_from(link.specs[0]).unwrap_or_else(|error| unreachable!("a link is always TOML: {error}"));
             let ends = [link.a.node, link.b.node].map(|node| Value::from(name(node)));
             entry.insert("ends".into(), Value::Array(ends.into()));
             entry

@@ -79,6 +79,11 @@ fn onward(hops: &[PortId], arrival: PortId) -> Vec<PortId> {
 }
 
 impl Watch {
+    /// Returns whether no entry is watched.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
     /// Returns all equal-cost next hops of `switch` towards `destination`, for watched and ordinary entries.
     pub fn next_hops<'t>(&self, table: &'t Table, switch: SwitchId, destination: HostId) -> &'t [PortId] {
         table.hops(self.entry(table, switch, destination).unwrap_or_else(|| table.set(switch, destination)))

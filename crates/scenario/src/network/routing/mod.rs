@@ -1,6 +1,6 @@
 //! Routing: equal-cost shortest paths to every host, and the choice among them.
 //!
-//! Tables are static and computed once per topology (again when a link is taken out of service). A switch's table is
+//! Tables are computed once per topology, and again when links are withdrawn or restored. A switch's table is
 //! indexed by the *attachment switch* of the destination, not by host: all hosts of a leaf share one entry. The
 //! switch's own hosts are reached through their ports.
 
@@ -10,6 +10,7 @@ mod paths;
 mod returns;
 mod settings;
 mod table;
+mod weights;
 
 use hitless_core::wire::{HostId, Packet, PortId};
 
@@ -46,8 +47,17 @@ impl Routing {
         Self { table, watch: Watch::default(), returns: Returns::default() }
     }
 
+    /// Withdraws the paths over these links, and restores all others.
+    pub fn withdraw(&mut self, topology: &Topology, links: &[LinkId]) {
+        assert!(self.watch.is_empty(), "a detour keeps entries of the table that a withdrawal replaces");
+        self.table = paths::compute(topology, self.table.choice, links);
+        if !self.returns.is_empty() {
+            self.learn_returns(topology);
+        }
+    }
+
     /// Returns all equal-cost next hops of `switch` towards `destination`, in order of port number; empty if
-    /// unreachable.
+    /// unreachable. With weights a port appears as often as its weight.
     pub fn next_hops(&self, switch: SwitchId, destination: HostId) -> &[PortId] {
         self.watch.next_hops(&self.table, switch, destination)
     }

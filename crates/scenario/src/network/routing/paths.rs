@@ -10,6 +10,7 @@ use hitless_core::wire::PortId;
 
 use super::PathRule;
 use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, SwitchPlace, Table};
+use super::weights::Capacities;
 use crate::network::topology::{LinkId, SwitchId, Topology};
 
 pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]) -> Table {
@@ -18,7 +19,11 @@ pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]
     let width = edge_switches.len().div_ceil(BLOCK);
     let mut rows = vec![0; topology.switches.len() * width];
     for (number, origins) in edge_switches.chunks(BLOCK).enumerate() {
-        for (switch, block) in search.next_hops(origins).into_iter().enumerate() {
+        let mut blocks = search.next_hops(origins);
+        if choice == PathRule::WeightedHash {
+            blocks = search.weighted(topology, origins, &blocks);
+        }
+        for (switch, block) in blocks.into_iter().enumerate() {
             rows[switch * width + number] = search.numbered(block);
         }
     }
@@ -157,6 +162,24 @@ impl Search {
             (0..BLOCK).filter(|place| alike >> place & 1 != 0).for_each(|place| block[place] = set);
             bits &= !alike;
         }
+    }
+
+    /// Repeats each next hop by its weight.
+    fn weighted(&mut self, topology: &Topology, origins: &[SwitchId], blocks: &[Block]) -> Vec<Block> {
+        let mut weighted = blocks.to_vec();
+        for (bit, &origin) in origins.iter().enumerate() {
+            let hops_of = |switch: SwitchId| {
+                let set = blocks[switch.0 as usize][bit];
+                self.ports[set.first as usize..set.first as usize + usize::from(set.count)].to_vec()
+            };
+            let mut capacities = Capacities::new(topology, origin, hops_of);
+            let others = topology.switch_ids().filter(|&switch| switch != origin);
+            let lists: Vec<_> = others.map(|switch| (switch, capacities.repeated_hops(switch))).collect();
+            for (switch, list) in lists.into_iter().filter(|(_, list)| list.len() > 1) {
+                weighted[switch.0 as usize][bit] = self.listed(&list);
+            }
+        }
+        weighted
     }
 
     fn listed(&mut self, hops: &[PortId]) -> HopSet {

@@ -17,6 +17,11 @@ pub(super) struct Returns {
 }
 
 impl Returns {
+    /// Returns whether nothing was computed.
+    pub fn is_empty(&self) -> bool {
+        self.first_ports.is_empty()
+    }
+
     /// Computes it from tables in which `hops` finds the next hops of a switch towards a host.
     pub fn new<'t>(topology: &Topology, table: &Table, hops: impl Fn(SwitchId, HostId) -> &'t [PortId]) -> Self {
         let mut first_host = vec![None; table.edges];

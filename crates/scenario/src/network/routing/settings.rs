@@ -18,6 +18,10 @@ pub enum PathRule {
     /// A hash of the flow's 5-tuple, different at each switch.
     #[default]
     FlowHash,
+    /// As "flow-hash", with next hops weighted by the capacity of their paths: a path with a tenth of the rate gets a
+    /// tenth as many flows (WCMP, EuroSys 2014). The capacities are those at the start of the run, without withdrawn
+    /// links.
+    WeightedHash,
     /// (Source + destination) modulo the number of next hops: deterministic, and the same for acknowledgements.
     BySum,
     /// For each packet the less occupied of two different random next hops, by bytes in the queue (Vertigo, section 3).

@@ -1,4 +1,4 @@
-use hitless_core::wire::{HostId, Packet, PortId};
+use hitless_core::wire::{BitRate, HostId, Packet, PortId};
 use proptest::prelude::*;
 
 use super::*;
@@ -229,4 +229,91 @@ fn a_spine_sends_back_what_is_for_the_leaf_that_it_came_from() {
     {
         assert_eq!(routing.returns(leaf(0), port, HostId(host)), comes_back, "host {host} by {port:?}");
     }
+}
+
+/// The share of each next hop, as port and number of entries.
+fn entries(routing: &Routing, switch: SwitchId, destination: HostId) -> Vec<(PortId, usize)> {
+    let hops = routing.next_hops(switch, destination);
+    hops.chunk_by(|one, next| one == next).map(|equal| (equal[0], equal.len())).collect()
+}
+
+#[test]
+fn weights_follow_from_the_slowest_link_of_each_path() {
+    let slow = |topology: &mut Topology, name: &str, gbps: u64| {
+        let links = crate::network::topology::select::select_links(topology, name).expect("the link exists");
+        links.iter().for_each(|&link| topology.set_spec(link, Some(BitRate::from_gbps(gbps)), None));
+    };
+    let mut topology = leaf_spine();
+    let ports =
+        |weights: [usize; 4]| (16..20).map(PortId).zip(weights).filter(|&(_, weight)| weight > 0).collect::<Vec<_>>();
+    let of = |topology: &Topology, leaf: u32| {
+        entries(&Routing::new(topology, PathRule::WeightedHash), SwitchId(leaf), HostId(127))
+    };
+    assert_eq!(of(&topology, 0), ports([1, 1, 1, 1]));
+    // The link from the leaf of the destination to the second spine does not matter, its other direction does.
+    slow(&mut topology, "leaf7->spine1", 1);
+    assert_eq!(of(&topology, 0), ports([1, 1, 1, 1]));
+    slow(&mut topology, "spine1->leaf7", 4);
+    assert_eq!(of(&topology, 0), ports([10, 1, 10, 10]));
+    slow(&mut topology, "leaf0<->spine3", 16);
+    assert_eq!(of(&topology, 0), ports([10, 1, 10, 4]));
+    assert_eq!(of(&topology, 1), ports([10, 1, 10, 10]));
+    assert_eq!(entries(&Routing::new(&topology, PathRule::FlowHash), SwitchId(0), HostId(127)), ports([1, 1, 1, 1]));
+    // Two tiers up: the four uplinks of agg0 have 10, 10, 10 and 2 Gb/s, those of agg1 to agg3 10 each.
+    let mut topology = fat_tree(8, FatTreeWiring::Standard);
+    slow(&mut topology, "agg0->core3", 2);
+    let tree = Routing::new(&topology, PathRule::WeightedHash);
+    assert_eq!(entries(&tree, SwitchId(0), HostId(127)).iter().map(|entry| entry.1).collect::<Vec<_>>(), [1; 4]);
+    slow(&mut topology, "agg0->core2", 1);
+    slow(&mut topology, "agg0->core1", 1);
+    slow(&mut topology, "agg0->core0", 1);
+    let tree = Routing::new(&topology, PathRule::WeightedHash);
+    // 5 of 10 Gb/s remain behind the first aggregation switch.
+    assert_eq!(entries(&tree, SwitchId(0), HostId(127)).iter().map(|entry| entry.1).collect::<Vec<_>>(), [1, 2, 2, 2]);
+}
+
+#[test]
+fn flows_are_spread_by_weight() {
+    let mut topology = leaf_spine();
+    let links = crate::network::topology::select::select_links(&topology, "leaf0->spine1").expect("the link exists");
+    topology.set_spec(links[0], Some(BitRate::from_gbps(4)), None);
+    let routing = Routing::new(&topology, PathRule::WeightedHash);
+    let mut used = [0_u32; 4];
+    for port in 0..31_000 {
+        let packet =
+            Packet { destination: HostId(127), flow_hash: flow_hash(0, 127, port, 80, 6), ..Packet::default() };
+        used[usize::from(routing.route(SwitchId(0), &packet).expect("a path").0) - 16] += 1;
+    }
+    // 1,000 of 31,000 and 10,000 each, within five standard deviations.
+    assert!((840..=1_160).contains(&used[1]), "{used:?}");
+    assert!([0, 2, 3].iter().all(|&spine| (9_590..=10_410).contains(&used[spine])), "{used:?}");
+}
+
+#[test]
+fn withdrawn_paths_are_avoided_and_come_back() {
+    let topology = fat_tree(4, FatTreeWiring::Standard);
+    let link =
+        crate::network::topology::select::select_links(&topology, "agg0<->core0").expect("the link exists")[0].link;
+    let mut routing = Routing::new(&topology, PathRule::FlowHash);
+    let before: Vec<Vec<PortId>> = hops_of_all(&topology, &routing);
+    routing.withdraw(&topology, &[link]);
+    let packets = (0..200).map(|port| flow_hash(0, 15, port, 80, 6));
+    for hash in packets {
+        // From the first pod to the last: no path over agg0 and core0, which is the first switch of 8 + 8.
+        let there = walk(&topology, &routing, HostId(0), HostId(15), hash);
+        let back = walk(&topology, &routing, HostId(15), HostId(0), hash);
+        for path in [there, back] {
+            assert!(
+                !path.windows(2).any(|pair| pair.contains(&SwitchId(8)) && pair.contains(&SwitchId(16))),
+                "{path:?}"
+            );
+        }
+    }
+    routing.withdraw(&topology, &[]);
+    assert_eq!(hops_of_all(&topology, &routing), before);
+}
+
+fn hops_of_all(topology: &Topology, routing: &Routing) -> Vec<Vec<PortId>> {
+    let pairs = topology.switch_ids().flat_map(|switch| topology.host_ids().map(move |host| (switch, host)));
+    pairs.map(|(switch, host)| routing.next_hops(switch, host).to_vec()).collect()
 }

@@ -110,7 +110,7 @@ impl PortSettings {
     pub fn apply_to(&self, topology: &Topology, switch: SwitchId, port: &Port) -> bool {
         let name = &topology.switch(switch).name;
         let of_switch = self.switches.is_empty() || self.switches.contains(name);
-        let rate = topology.link(port.link.link).settings.rate;
+        let rate = topology.spec(port.link).rate;
         of_switch && self.rate.is_none_or(|wanted| wanted == rate)
     }
 }

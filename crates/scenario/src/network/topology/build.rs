@@ -70,7 +70,7 @@ impl TopologyBuilder {
         let (a, b) = (self.next_endpoint(a), self.next_endpoint(b));
         self.plug(a, b, DirectedLink { link: id, direction: Direction::AToB });
         self.plug(b, a, DirectedLink { link: id, direction: Direction::BToA });
-        self.links.push(Link { a, b, settings });
+        self.links.push(Link { a, b, specs: [settings; 2] });
         id
     }
 

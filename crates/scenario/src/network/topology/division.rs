@@ -46,7 +46,7 @@ impl Division {
         assert!(division.parts <= parts.max(1), "{} parts, and not more than {parts}", division.parts);
         for link in (0..2 * topology.links.len()).map(DirectedLink::from_index) {
             let (from, to) = division.of_link(topology, link);
-            let delay = topology.link(link.link).settings.delay;
+            let delay = topology.spec(link).delay;
             assert!(from == to || delay > Duration::ZERO, "a link without delay is within a part");
         }
         division
@@ -90,7 +90,8 @@ impl Groups {
         let mut groups = Self { with: (0..hosts + topology.switches.len()).collect() };
         for link in &topology.links {
             let has_host = !(link.a.node.is_switch() && link.b.node.is_switch());
-            if link.settings.delay == Duration::ZERO || (has_host && hosts_with_switches) {
+            let is_immediate = link.specs.iter().any(|spec| spec.delay == Duration::ZERO);
+            if is_immediate || (has_host && hosts_with_switches) {
                 groups.join(link.a.node.index(hosts), link.b.node.index(hosts));
             }
         }

@@ -88,8 +88,16 @@ pub struct Link {
     pub a: Endpoint,
     /// The other end.
     pub b: Endpoint,
-    /// Rate, delay and overhead.
-    pub settings: LinkSpec,
+    /// Rate, delay and overhead by direction: from `a` to `b`, and back.
+    pub specs: [LinkSpec; 2],
+}
+
+impl Link {
+    /// Returns the lower rate and the longer delay of the two directions.
+    pub fn slowest(&self) -> LinkSpec {
+        let [there, back] = self.specs;
+        LinkSpec { rate: there.rate.min(back.rate), delay: there.delay.max(back.delay), ..there }
+    }
 }
 
 /// One of the two directions of a link.
@@ -210,6 +218,23 @@ impl Topology {
         &self.links[id.0 as usize]
     }
 
+    /// Returns rate, delay and overhead of a directed link.
+    pub fn spec(&self, directed: DirectedLink) -> LinkSpec {
+        self.link(directed.link).specs[directed.direction as usize]
+    }
+
+    /// Returns rate, delay and overhead of each direction of each link.
+    pub fn specs(&self) -> impl Iterator<Item = LinkSpec> + '_ {
+        self.links.iter().flat_map(|link| link.specs)
+    }
+
+    /// Gives one direction of a link another rate or delay.
+    pub fn set_spec(&mut self, directed: DirectedLink, rate: Option<BitRate>, delay: Option<Duration>) {
+        let spec = &mut self.links[directed.link.0 as usize].specs[directed.direction as usize];
+        spec.rate = rate.unwrap_or(spec.rate);
+        spec.delay = delay.unwrap_or(spec.delay);
+    }
+
     /// Finds the node called `name`.
     pub fn node(&self, name: &str) -> Option<Node> {
         self.names.get(name).copied()
@@ -287,7 +312,7 @@ impl Topology {
 
     /// Returns the rate of the link of host `id`.
     pub fn host_rate(&self, id: HostId) -> BitRate {
-        self.link(self.host(id).port.link.link).settings.rate
+        self.spec(self.host(id).port.link).rate
     }
 
     /// Returns the sum of the rates of all hosts' links, in one direction, in bits per second.
@@ -295,15 +320,15 @@ impl Topology {
         self.host_ids().map(|host| self.host_rate(host).as_bps()).sum()
     }
 
-    /// Returns the sum of the rates, in one direction, of the links between two switches if at least one of them has
-    /// hosts, in bits per second.
+    /// Returns the sum of the rates of the links between two switches if at least one of them has hosts, each in its
+    /// slower direction, in bits per second.
     ///
     /// In a leaf-spine this is leaves x spines x core rate, the denominator of the deflection papers.
     pub fn edge_uplink_capacity_bps(&self) -> u64 {
         let has_hosts = |id| self.switch(id).ports.iter().any(|port| !port.faces_switch());
         let ends = |link: &Link| link.a.node.switch().zip(link.b.node.switch());
         let uplinks = self.links.iter().filter(|link| ends(link).is_some_and(|(a, b)| has_hosts(a) || has_hosts(b)));
-        uplinks.map(|link| link.settings.rate.as_bps()).sum()
+        uplinks.map(|link| link.slowest().rate.as_bps()).sum()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hitless_core::wire::{Duration, HostId};
 
-use super::nodes::{LinkSpec, Topology};
+use super::nodes::{DirectedLink, LinkSpec, Topology};
 
 /// The times of a packet and its answer in an empty fabric.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,10 +20,11 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    fn of_link(&self, link: &LinkSpec) -> Duration {
-        let overhead = u64::from(link.overhead_bytes);
-        let frames = [self.there_bytes, self.back_bytes].map(|bytes| link.rate.time_for(bytes + overhead));
-        (link.delay + self.on_link) * 2 + frames[0] + frames[1]
+    /// Returns the time of the packet there and of its answer back, over the two directions of a link.
+    fn of_link(&self, [there, back]: [LinkSpec; 2]) -> Duration {
+        let frame = |link: LinkSpec, bytes: u64| link.rate.time_for(bytes + u64::from(link.overhead_bytes));
+        let delays = there.delay + back.delay + self.on_link * 2;
+        delays + frame(there, self.there_bytes) + frame(back, self.back_bytes)
     }
 }
 
@@ -38,10 +39,12 @@ impl Topology {
 
     /// Returns the host with the longest round-trip time from `start`, and that time.
     fn furthest_from(&self, start: HostId, crossing: &Crossing) -> Option<(HostId, Duration)> {
-        let access = |host: HostId| crossing.of_link(&self.link(self.host(host).port.link.link).settings);
+        let both = |link: DirectedLink| [self.spec(link), self.spec(link.reversed())];
+        let leaving = crossing.of_link(both(self.host(start).port.link));
+        let arriving = |host: HostId| crossing.of_link(both(self.host(host).port.link.reversed()));
         let mut times: Vec<Option<Duration>> = vec![None; self.switches.len()];
         let first = self.attachment(start).0.0 as usize;
-        times[first] = Some(access(start) + crossing.in_switch * 2);
+        times[first] = Some(leaving + crossing.in_switch * 2);
         let mut latest = vec![first];
         while !latest.is_empty() {
             let mut next: Vec<(usize, Duration)> = Vec::new();
@@ -49,7 +52,7 @@ impl Topology {
             for (from, port) in latest.iter().flat_map(ports) {
                 let Some(to) = port.peer.node.switch().map(|switch| switch.0 as usize) else { continue };
                 if let (None, Some(before)) = (times[to], times[from]) {
-                    let of_link = crossing.of_link(&self.link(port.link.link).settings);
+                    let of_link = crossing.of_link(both(port.link));
                     next.push((to, before + of_link + crossing.in_switch * 2));
                 }
             }
@@ -61,7 +64,8 @@ impl Topology {
             latest.dedup();
         }
         let others = self.host_ids().filter(|&host| host != start);
-        let reached = others.filter_map(|host| Some((times[self.attachment(host).0.0 as usize]? + access(host), host)));
+        let reached =
+            others.filter_map(|host| Some((times[self.attachment(host).0.0 as usize]? + arriving(host), host)));
         reached.max_by_key(|&(time, host)| (time, std::cmp::Reverse(host))).map(|(time, host)| (host, time))
     }
 }

@@ -64,20 +64,20 @@ pub(super) fn can_pay(network: &Network<Closed>, division: &Division) -> bool {
     const FRAME_BITS: f64 = 12_000.0;
     // With fewer events for each thread, waking the threads takes longer than the work.
     const EVENTS_MIN: f64 = 32.0;
-    let rate = |host: &Host| network.topology.link(host.port.link.link).settings.rate.as_bps() as f64;
+    let rate = |host: &Host| network.topology.spec(host.port.link).rate.as_bps() as f64;
     let bits_per_s: f64 = network.topology.hosts.iter().map(rate).sum();
     let events = LOAD * LINKS * bits_per_s * lookahead(network, division).as_seconds() / FRAME_BITS;
     events >= EVENTS_MIN * division.parts() as f64
 }
 
-/// Minimum delay from one partition to another.
+/// Minimum delay from one partition to another during the run.
 pub(super) fn lookahead(network: &Network<Closed>, division: &Division) -> Duration {
     let links = (0..network.shared.links.iter().len()).map(DirectedLink::from_index);
     let cut = links.filter(|&link| {
         let (from, to) = division.of_link(&network.topology, link);
         from != to
     });
-    let least = cut.map(|link| network.shared.links[link.index()].delay()).min();
+    let least = cut.map(|link| network.shared.shortest_delay(link)).min();
     least.unwrap_or(network.shared.sender_end_delay)
 }
 

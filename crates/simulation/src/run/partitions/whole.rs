@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hitless_core::engine::{Event, EventQueue, OrderKey, Pages, Stream};
-use hitless_core::wire::{FlowId, HostId, PortId, Time};
+use hitless_core::wire::{BitRate, Duration, FlowId, HostId, PortId, Time};
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
-use hitless_scenario::network::topology::{DirectedLink, Division, SwitchId, Topology};
+use hitless_scenario::network::topology::{DirectedLink, Division, LinkId, SwitchId, Topology};
 use hitless_scenario::workload::FlowSpec;
 use hitless_switch::PortState;
 
@@ -76,6 +76,11 @@ impl<'a> Whole<'a> {
         lock(&self.partitions[self.division.of_host(host) as usize])
     }
 
+    /// The partition that a link begins in.
+    fn before(&self, link: DirectedLink) -> MutexGuard<'_, Partition> {
+        lock(&self.partitions[self.division.of_link(&self.topology, link).0 as usize])
+    }
+
     /// The partition that a link ends in.
     fn behind(&self, link: DirectedLink) -> MutexGuard<'_, Partition> {
         lock(&self.partitions[self.division.of_link(&self.topology, link).1 as usize])
@@ -137,6 +142,21 @@ impl Fabric for Whole<'_> {
         self.behind(link).network.set_loss(link, model, stream);
     }
 
+    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
+        self.before(link).network.set_rate(link, rate, clock_offset_ppb);
+    }
+
+    // The sender reads the delay, and the receiver has the link after the join.
+    fn set_delay(&mut self, link: DirectedLink, delay: Duration) -> Duration {
+        let before = self.before(link).network.set_delay(link, delay);
+        self.behind(link).network.set_delay(link, delay);
+        before
+    }
+
+    fn hold_line(&mut self, link: DirectedLink, longer: Duration) {
+        self.before(link).network.hold_line(link, longer);
+    }
+
     fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
         self.behind(link).network.set_link_state(now, link, state);
     }
@@ -156,6 +176,10 @@ impl Fabric for Whole<'_> {
     // Every partition has its own copy of the routing tables.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
         self.partitions.iter().for_each(|partition| lock(partition).network.set_detour(switch, port, backup));
+    }
+
+    fn withdraw(&mut self, links: &[LinkId]) {
+        self.partitions.iter().for_each(|partition| lock(partition).network.withdraw(links));
     }
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {

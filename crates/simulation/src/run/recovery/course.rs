@@ -65,6 +65,10 @@ pub(super) struct Course {
     pub whole: Option<Time>,
     /// When each end detects the repair.
     pub returned: [Option<Time>; 2],
+    /// When all switches have withdrawn the paths over the link.
+    pub withdrawn: Option<Time>,
+    /// When all switches have restored them.
+    pub restored: Option<Time>,
 }
 
 impl Course {
@@ -92,11 +96,15 @@ impl Course {
                     rerouted: [None; 2],
                     whole: Some(whole),
                     returned: detected.map(|detected| Some(whole.max(detected))),
+                    ..Self::default()
                 }
             }
             RecoveryScheme::LocalReroute(scheme) => {
                 let course = Self::noticed(at, outage, detector, detected, believed_down);
                 course.with_reroute(scheme.reconfiguration)
+            }
+            RecoveryScheme::Withdraw(scheme) => {
+                Self::noticed(at, outage, detector, detected, believed_down).with_withdrawal(scheme.notice)
             }
             RecoveryScheme::None => Self::noticed(at, outage, detector, detected, believed_down),
         }
@@ -122,6 +130,14 @@ impl Course {
         course
     }
 
+    /// Adds the withdrawal of the paths, by the end that detects the failure first, and their return, by the end that
+    /// detects the repair last.
+    pub fn with_withdrawal(mut self, notice: Duration) -> Self {
+        self.withdrawn = self.detected.into_iter().flatten().min().map(|detected| later(detected, notice));
+        self.restored = self.returned.into_iter().flatten().max().map(|returned| later(returned, notice));
+        self
+    }
+
     /// Adds rerouting. An end that detects the repair first does not reroute.
     fn with_reroute(mut self, reconfiguration: Duration) -> Self {
         for end in 0..2 {
@@ -139,7 +155,7 @@ mod tests {
 
     use super::*;
     use hitless_scenario::network::recovery::{
-        BackupChoice, FixedDetection, LocalRerouteScheme, ProbeDetection, SamePortScheme,
+        BackupChoice, FixedDetection, LocalRerouteScheme, ProbeDetection, SamePortScheme, WithdrawScheme,
     };
 
     fn us(count: u64) -> Time {
@@ -204,8 +220,23 @@ mod tests {
         ];
         for (name, detection, scheme, outage, detected, rerouted, whole, returned) in table {
             let course = Course::new(us(100), outage, &detector(detection), scheme, [false; 2]);
-            assert_eq!(course, Course { detected, rerouted, whole: whole.map(us), returned }, "{name}");
+            let expected = Course { detected, rerouted, whole: whole.map(us), returned, ..Course::default() };
+            assert_eq!(course, expected, "{name}");
         }
+    }
+
+    #[test]
+    fn paths_are_withdrawn_after_the_first_detection_and_restored_after_the_last() {
+        let scheme = RecoveryScheme::Withdraw(WithdrawScheme { notice: Duration::from_us(200) });
+        let course = |outage: Option<u64>| {
+            let outage = outage.map(Duration::from_us);
+            let course = Course::new(us(100), outage, &detector(PROBES), scheme, [false; 2]);
+            (course.withdrawn, course.restored)
+        };
+        // The ends detect the failure at 122 and 127 us, and the repair at 602 and 607 us.
+        assert_eq!(course(Some(500)), (Some(us(322)), Some(us(807))));
+        assert_eq!(course(None), (Some(us(322)), None));
+        assert_eq!(course(Some(5)), (None, None), "nobody notices");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Failing links, and the state that their ends believe in.
 
+use std::collections::BTreeSet;
+
 use hitless_core::engine::RandomStreams;
 use hitless_core::wire::{Duration, PortId};
 use hitless_scenario::Scenario;
@@ -43,6 +45,8 @@ pub(super) struct FailingLink {
     pub is_down: bool,
     /// Number of the latest failure's record; events of earlier failures are ignored.
     pub latest: Option<u32>,
+    /// Failures that all switches know of, while none knows the repair.
+    pub withdrawn_by: BTreeSet<u32>,
     #[part]
     pub ends: [End; 2],
 }
@@ -76,7 +80,14 @@ pub(super) fn failing_links(
                 end(scenario, topology, routing, sends_on, redirected.contains(&sends_on))
             });
             let detector = detector(scenario, topology, streams, link);
-            links.push(FailingLink { link, detector, is_down: false, latest: None, ends });
+            links.push(FailingLink {
+                link,
+                detector,
+                is_down: false,
+                latest: None,
+                withdrawn_by: BTreeSet::new(),
+                ends,
+            });
         }
     }
     Ok((links, of_entry))
@@ -115,5 +126,5 @@ fn detector(scenario: &Scenario, topology: &Topology, streams: &RandomStreams, l
         }
         _ => Duration::ZERO,
     });
-    Detector { detection, phases, flight: scenario.flight_time(topology.link(link).settings) }
+    Detector { detection, phases, flight: scenario.flight_time(topology.link(link).slowest()) }
 }

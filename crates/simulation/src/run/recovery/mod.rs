@@ -9,12 +9,14 @@ mod links;
 mod load;
 mod report;
 
+use std::collections::BTreeSet;
+
 use hitless_core::engine::{RandomStreams, Stream};
 use hitless_core::wire::{Duration, PortId, Time};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::link::LinkFailure;
 use hitless_scenario::network::link::LinkState;
-use hitless_scenario::network::recovery::RecoverySettings;
+use hitless_scenario::network::recovery::{RecoveryScheme, RecoverySettings};
 use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::{LinkId, SwitchId, Topology};
 use hitless_switch::PortState;
@@ -178,6 +180,13 @@ impl Recovery {
             RecoveryEvent::Detect { failure, end } => self.detect(now, failure, usize::from(end), network),
             RecoveryEvent::Reroute { failure, end } => self.reroute(now, failure, usize::from(end), network),
             RecoveryEvent::Whole { failure } => self.make_whole(now, failure, network),
+            RecoveryEvent::Withdraw { failure } => {
+                self.log.note_withdrawn(now, failure);
+                self.withdraw(failure, |failures| failures.insert(failure), network);
+            }
+            RecoveryEvent::Restore { failure } => {
+                self.withdraw(failure, |failures| failures.remove(&failure), network);
+            }
             RecoveryEvent::Return { failure, end } => self.return_to(now, failure, usize::from(end), network),
         }
     }
@@ -187,6 +196,23 @@ impl Recovery {
         let outage = self.entries[entry].settings.outage;
         self.schedule_failure(entry, network);
         self.break_link(now, number, outage, network);
+    }
+
+    /// The links without paths.
+    pub fn withdrawn(&self) -> Vec<LinkId> {
+        self.links.iter().filter(|link| !link.withdrawn_by.is_empty()).map(|link| link.link).collect()
+    }
+
+    /// Changes the failures that switches know of on the link of `failure`, and tells the network if that changes its
+    /// paths.
+    fn withdraw<F: Fabric>(&mut self, failure: u32, change: impl FnOnce(&mut BTreeSet<u32>) -> bool, network: &mut F) {
+        let Some(link) = self.number_of(self.log.link(failure)) else { return };
+        let before = self.withdrawn();
+        change(&mut self.links[link].withdrawn_by);
+        let after = self.withdrawn();
+        if before != after {
+            network.withdraw(&after);
+        }
     }
 
     /// Cuts a watched link. It stays down until it is mended or, with the scheme "same-port", replaced.
@@ -208,7 +234,11 @@ impl Recovery {
         // An end that has not detected the failure yet still does, and learns of its end at the same time.
         let down = self.log.down(failure);
         let returned = [0, 1].map(|end| Some(known.detector.up(end, at).max(known.detector.down(end, down))));
-        schedule_course(failure, &Course { whole: Some(at), returned, ..Course::default() }, network);
+        let mut course = Course { whole: Some(at), returned, ..Course::default() };
+        if let Some(RecoveryScheme::Withdraw(scheme)) = self.settings.as_ref().map(|settings| settings.scheme) {
+            course = course.with_withdrawal(scheme.notice);
+        }
+        schedule_course(failure, &course, network);
     }
 
     /// Breaks a link, for `outage` or until the recovery has replaced it.
@@ -348,4 +378,6 @@ fn schedule_course<F: Fabric>(failure: u32, course: &Course, network: &mut F) {
     for end in [0, 1] {
         schedule(course.returned[usize::from(end)], RecoveryEvent::Return { failure, end });
     }
+    schedule(course.withdrawn, RecoveryEvent::Withdraw { failure });
+    schedule(course.restored, RecoveryEvent::Restore { failure });
 }

@@ -57,6 +57,16 @@ impl FailureLog {
         u32::try_from(self.records.len() - 1).expect("fewer than 2^32 failures")
     }
 
+    /// Returns the link of a failure.
+    pub fn link(&self, failure: u32) -> LinkId {
+        self.records[failure as usize].link
+    }
+
+    /// Records that all switches avoid the link: both ends have a path again.
+    pub fn note_withdrawn(&mut self, now: Time, failure: u32) {
+        (0..2).for_each(|end| self.note_recovered(now, failure, end));
+    }
+
     /// Counts a failure that fell on a link that was down already.
     pub fn note_ignored(&mut self) {
         self.ignored += 1;

@@ -5,3 +5,4 @@ mod order;
 mod recovery;
 mod sqr;
 mod triangle;
+mod withdrawal;
