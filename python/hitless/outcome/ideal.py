@@ -3,7 +3,8 @@
 The bound assumes a sender that can send everything at once. It adds propagation, the serialization of the whole message
 on the slowest link of the path, the serialization of its last packet on every other link, and the constant delays of
 hosts and switches. It leaves out handshakes, windows and waiting in hosts, as do the slowdowns of pFabric, Homa and
-HPCC.
+HPCC. A host with several ports sends and receives at the sum of their rates with a spraying transport, and otherwise
+through the pair of ports with the fastest path.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,17 +33,19 @@ class Ideal:
         self._scenario = effective
         switches = set(fabric["switches"])
         next_to: dict[str, dict[str, Parts]] = {name: {} for name in fabric["switches"]}
-        access: dict[str, tuple[str, Parts]] = {}
+        access: dict[str, list[tuple[str, Parts]]] = {}
         part_of = self._parts_of_links(switches)
         for link in fabric["links"]:
             parts = part_of(link)
             for a, b in (link["ends"], link["ends"][::-1]):
                 if a not in switches:
-                    access[a] = (b, parts)
+                    access.setdefault(a, []).append((b, parts))
                 elif b in switches:
                     next_to[a].setdefault(b, parts)
         self._ways = Ways(next_to)
-        self._access = {host: (self._ways.number[switch], parts) for host, (switch, parts) in access.items()}
+        number = self._ways.number
+        self._access = {host: [(number[switch], parts) for switch, parts in ports] for host, ports in access.items()}
+        """The switch at each port of a host, and the link to it."""
         self._transports = {entry["name"]: entry for entry in effective.get("transport", [])}
         self._transport_of = {group["name"]: group["transport"] for group in effective.get("flows", [])}
 
@@ -56,15 +59,19 @@ class Ideal:
             return np.full(rows_of(messages), np.nan)
         groups, of_group = numbered(flows["group"])
         mss, header, in_hosts_s = np.array([self._constants(group) for group in groups]).reshape(-1, 3)[of_group[at]].T
-        delay_s, all_s_per_bit, slowest_s_per_bit, overhead, switches = self._wholes(flows)[:, at]
-        fixed_s = delay_s + switches * self._in_switch_s() + in_hosts_s
-        per_packet = header + overhead
         size = messages["bytes"].astype(np.float64)
         packets = np.maximum(np.ceil(size / mss), 1.0)
-        last = size - (packets - 1) * mss + per_packet
-        whole = size + packets * per_packet
-        on_links = 8 * last * all_s_per_bit + 8 * (whole - last) * slowest_s_per_bit
-        return np.where(is_known, (fixed_s + on_links) * _PS, np.nan)
+        ideal = np.full(rows_of(messages), np.nan)
+        for ports in self._pairs_of_ports(flows):
+            wholes, parallel = self._wholes(flows, ports)[:, at], self._parallel(flows, ports)[at]
+            delay_s, all_s_per_bit, slowest_s_per_bit, overhead, switches = wholes
+            fixed_s = delay_s + switches * self._in_switch_s() + in_hosts_s
+            per_packet = header + overhead
+            last = size - (packets - 1) * mss + per_packet
+            whole = size + packets * per_packet
+            on_links = 8 * last * all_s_per_bit + 8 * (whole - last) * slowest_s_per_bit / parallel
+            ideal = np.fmin(ideal, np.where(is_known, (fixed_s + on_links) * _PS, np.nan))
+        return ideal
 
     def _constants(self, group: str) -> tuple[float, float, float]:
         """Return the payload of a group's packets, their other bytes above links, and the delays of both hosts."""
@@ -83,16 +90,38 @@ class Ideal:
         switch = self._scenario.get("switch", {})
         return sum(seconds_of(switch.get(name, "0 s")) for name in ("ingress_latency", "egress_latency"))
 
-    def _wholes(self, flows: Columns) -> Numbers:
-        """Return a shortest path's `WHOLE_ROWS` for each flow; the last row is the number of switches."""
+    def _pairs_of_ports(self, flows: Columns) -> list[tuple[int, int]]:
+        """Return the pairs of ports of a source and a destination."""
+        most = [max(len(self._access[host]) for host in numbered(flows[end])[0]) for end in ("source", "destination")]
+        return [(source, destination) for source in range(most[0]) for destination in range(most[1])]
+
+    def _port(self, host: str, port: int) -> tuple[int, Parts]:
+        ports = self._access[host]
+        return ports[min(port, len(ports) - 1)]
+
+    def _parallel(self, flows: Columns, ports: tuple[int, int]) -> Numbers:
+        """Return the number of paths like the one between these ports that a flow uses at once."""
+        spreads = {name for name, entry in self._transports.items() if entry["kind"] == "uet"}
+        groups, of_group = numbered(flows["group"])
+        uses_all = np.array([self._transport_of[group] in spreads for group in groups])[of_group]
+        sums, firsts = [], []
+        for end, port in zip(("source", "destination"), ports, strict=True):
+            hosts, of_host = numbered(flows[end])
+            sums.append(np.array([sum(1 / parts[1] for _, parts in self._access[host]) for host in hosts])[of_host])
+            firsts.append(np.array([1 / self._port(host, port)[1][1] for host in hosts])[of_host])
+        return np.where(uses_all, np.minimum(*sums) / np.minimum(*firsts), 1.0)
+
+    def _wholes(self, flows: Columns, ports: tuple[int, int]) -> Numbers:
+        """Return each flow's `WHOLE_ROWS` between two ports; the last row is the number of switches."""
         sources, of_source = numbered(flows["source"])
         destinations, of_destination = numbered(flows["destination"])
-        ends = [self._access[host] for host in destinations]
+        ends = [self._port(host, ports[1]) for host in destinations]
         last = np.array([switch for switch, _ in ends])[of_destination]
         egress = np.array([parts for _, parts in ends]).T[:, of_destination]
         # Hosts with equal links at one switch share a search.
-        starts = {start: number for number, start in enumerate(dict.fromkeys(self._access[host] for host in sources))}
-        of_start = np.array([starts[self._access[host]] for host in sources])[of_source]
+        firsts = [self._port(host, ports[0]) for host in sources]
+        starts = {start: number for number, start in enumerate(dict.fromkeys(firsts))}
+        of_start = np.array([starts[first] for first in firsts])[of_source]
         order = np.argsort(of_start, kind="stable")
         bounds = np.searchsorted(of_start[order], np.arange(len(starts) + 1))
         found = np.empty((WHOLE_ROWS, of_start.size))

@@ -1,7 +1,9 @@
 //! Events at hosts, which the driver returns when they are due.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::{FlowId, HostId};
+use hitless_core::wire::{FlowId, HostId, PortId};
+
+use super::ports::Lane;
 
 /// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
@@ -66,6 +68,10 @@ pub enum HostEvent {
     Emit(PacketHandle),
     /// The network card has drained: waiting senders can continue.
     CardDrained(HostId),
+    /// A packet has passed the send delay of a host with several ports.
+    EmitByPort(PacketHandle, PortId),
+    /// A port has drained, or all ports have: waiting senders can continue.
+    PortDrained(HostId, Lane),
     /// The host grants the next credit.
     Credit(HostId),
 }

@@ -257,7 +257,9 @@ impl LiveFabric {
 fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, Vec<bool>), String> {
     let topology = scenario.build_topology()?;
     let real_end = |name: &str, node: Node| match node {
-        Node::Host(host) => RealEnd::Host(NetworkCard::new(&network_card(&scenario.host, &topology, host.0))),
+        Node::Host(host) => {
+            RealEnd::Host(NetworkCard::new(&network_card(&scenario.host, &topology, &topology.host(host).ports[0])))
+        }
         Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
     };
     let mut border = Border::new(&topology, &settings.points, real_end)?;

@@ -72,9 +72,10 @@ impl Nearest {
     pub fn new(around: Surroundings<'_>) -> Self {
         let topology = around.topology;
         let mut found = vec![u64::MAX; topology.switches.len()];
-        let attached = topology.host_ids().map(|host| {
-            let link = topology.link(topology.host(host).port.link.link).settings;
-            Reverse((one_way_ps(around, link), topology.attachment(host).0.0))
+        let ports = topology.hosts.iter().flat_map(|host| &host.ports);
+        let attached = ports.filter_map(|port| {
+            let link = topology.link(port.link.link).settings;
+            Some(Reverse((one_way_ps(around, link), port.peer.node.switch()?.0)))
         });
         let mut waiting: BinaryHeap<_> = attached.collect();
         while let Some(Reverse((distance_ps, switch))) = waiting.pop() {

@@ -79,6 +79,16 @@ impl Check<'_> {
         if let TopologySettings::FatTree(tree) = &self.scenario.topology {
             self.require(tree.k.is_multiple_of(2), "topology.k", "must be even");
         }
+        self.homes(&topology);
         bad.is_empty().then_some(topology)
+    }
+
+    /// Requires one link per host in a live run, in which a host is a program behind one interface.
+    fn homes(&mut self, topology: &Topology) {
+        let mut hosts = topology.hosts.iter().filter(|host| host.is_multi_homed());
+        if let (Purpose::Live, Some(host)) = (self.purpose, hosts.next()) {
+            let rule = format!("{} has {} links, and in a live run a host has one interface", host.name, host.ports.len());
+            self.report(Problem::new("topology", "", rule).hint("give each host one link, or simulate the scenario"));
+        }
     }
 }

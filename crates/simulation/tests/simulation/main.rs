@@ -13,6 +13,7 @@ mod every_nth;
 mod failures;
 mod flow_queueing;
 mod gro;
+mod homes;
 mod layers;
 mod linkguardian;
 mod links_beyond;

@@ -38,11 +38,15 @@ impl Topology {
 
     /// Returns the host with the longest round-trip time from `start`, and that time.
     fn furthest_from(&self, start: HostId, crossing: &Crossing) -> Option<(HostId, Duration)> {
-        let access = |host: HostId| crossing.of_link(&self.link(self.host(host).port.link.link).settings);
+        let access = |host: HostId| {
+            let ports = self.host(host).ports.iter();
+            ports.map(|port| (port.peer.node.index(0), crossing.of_link(&self.link(port.link.link).settings)))
+        };
         let mut times: Vec<Option<Duration>> = vec![None; self.switches.len()];
-        let first = self.attachment(start).0.0 as usize;
-        times[first] = Some(access(start) + crossing.in_switch * 2);
-        let mut latest = vec![first];
+        for (switch, time) in access(start) {
+            times[switch] = times[switch].max(Some(time + crossing.in_switch * 2));
+        }
+        let mut latest: Vec<usize> = (0..times.len()).filter(|&switch| times[switch].is_some()).collect();
         while !latest.is_empty() {
             let mut next: Vec<(usize, Duration)> = Vec::new();
             let ports = |&from: &usize| self.switches[from].ports.iter().map(move |port| (from, port));
@@ -61,7 +65,10 @@ impl Topology {
             latest.dedup();
         }
         let others = self.host_ids().filter(|&host| host != start);
-        let reached = others.filter_map(|host| Some((times[self.attachment(host).0.0 as usize]? + access(host), host)));
+        let reached = others.flat_map(|host| {
+            let times = &times;
+            access(host).filter_map(move |(switch, time)| Some((times[switch]? + time, host)))
+        });
         reached.max_by_key(|&(time, host)| (time, std::cmp::Reverse(host))).map(|(time, host)| (host, time))
     }
 }

@@ -1,0 +1,244 @@
+//! The ports of a host with several links: a card for each, and the choice among them.
+//!
+//! A flow stays on one port, chosen by the hash of its 5-tuple, as with the policy layer3+4 of Linux's bonding. A
+//! spraying connection uses all ports: the entropy value of each packet selects its port, so that consecutive values
+//! take all ports in turn. A port is usable for a destination if it is up and the destination can be reached in its
+//! plane. The flows and entropy values of an unusable port are spread over the usable ones, and the others stay.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use hitless_core::engine::{PacketHandle, fmix32};
+use hitless_core::wire::{BitRate, FlowId, HostId, Packet, PortId, Time, Transport};
+
+use super::environment::HostEnvironment;
+use super::event::HostEvent;
+use super::network_card::{NetworkCard, NetworkCardConfig};
+use super::state::HostState;
+
+/// The configuration of one of several ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// The port's card.
+    pub network_card: NetworkCardConfig,
+    /// Plane of the fabric to which the port is connected, below 64.
+    pub plane: u32,
+}
+
+/// The line of flows that wait for room: that of a port, or that of the connections that need all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub struct Lane(u16);
+
+impl Lane {
+    const ALL: Self = Self(u16::MAX);
+}
+
+/// The properties of a flow that decide on the port of its packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub destination: HostId,
+    pub flow_hash: u32,
+    /// Whether each packet can take another port.
+    pub spreads: bool,
+}
+
+/// Flows that wait for room.
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
+struct Line {
+    flows: VecDeque<FlowId>,
+    drain_pending: bool,
+}
+
+#[derive(Clone, Debug, hitless_core::state::State)]
+struct Port {
+    card: NetworkCard,
+    #[configured]
+    plane: u32,
+    is_up: bool,
+    line: Line,
+}
+
+/// The ports of a host that has several.
+#[derive(Clone, Debug, hitless_core::state::State)]
+pub struct Ports {
+    #[part]
+    ports: Vec<Port>,
+    /// Planes in which each host has a port, one bit each.
+    #[configured]
+    planes: Arc<[u64]>,
+    /// Planes in which a destination cannot be reached now.
+    lost: BTreeMap<HostId, u64>,
+    /// Ports of this host that the others do not use, because the fabric cannot reach them.
+    unreachable: u64,
+    /// The line of spraying connections.
+    spraying: Line,
+}
+
+impl Ports {
+    /// Creates the ports of a host; `planes` has the planes of every host.
+    ///
+    /// # Panics
+    /// With more than 64 ports or planes.
+    pub fn new(configs: &[PortConfig], planes: Arc<[u64]>) -> Self {
+        assert!(configs.len() <= 64 && configs.iter().all(|config| config.plane < 64), "sets of ports have 64 bits");
+        let port = |config: &PortConfig| Port {
+            card: NetworkCard::new(&config.network_card),
+            plane: config.plane,
+            is_up: true,
+            line: Line::default(),
+        };
+        let ports = configs.iter().map(port).collect();
+        Self { ports, planes, lost: BTreeMap::new(), unreachable: 0, spraying: Line::default() }
+    }
+
+    /// Returns the usable ports towards a destination, one bit each.
+    fn usable(&self, destination: HostId) -> u64 {
+        let planes = self.planes[destination.0 as usize] & !self.lost.get(&destination).copied().unwrap_or(0);
+        let is_usable = |port: &Port| port.is_up && planes >> port.plane & 1 == 1;
+        self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number)
+    }
+
+    /// Returns the port for `key`. Without a usable port it is the one that would be used if all were.
+    fn choose(&self, destination: HostId, key: u32) -> PortId {
+        let (count, usable) = (self.ports.len() as u32, self.usable(destination));
+        let preferred = key % count;
+        if usable >> preferred & 1 == 1 || usable == 0 {
+            return PortId(preferred as u16);
+        }
+        let place = key / count % usable.count_ones();
+        let rest = (0..place).fold(usable, |ports, _| ports & (ports - 1));
+        PortId(rest.trailing_zeros() as u16)
+    }
+
+    /// Returns the port of a packet.
+    pub fn choose_for(&self, packet: &Packet) -> PortId {
+        let key = match &packet.transport {
+            Transport::Uet(header) => header.entropy().into(),
+            _ => key_of(packet.flow_hash),
+        };
+        self.choose(packet.destination, key)
+    }
+
+    fn lane(&self, way: Way) -> Lane {
+        if way.spreads { Lane::ALL } else { Lane(self.choose(way.destination, key_of(way.flow_hash)).0) }
+    }
+
+    /// Returns the rate of a flow's port, or of all ports together.
+    pub fn rate(&self, way: Way) -> Option<BitRate> {
+        (!way.spreads).then(|| self.ports[usize::from(self.lane(way).0)].card.rate())
+    }
+
+    pub fn card_mut(&mut self, port: PortId) -> &mut NetworkCard {
+        &mut self.ports[usize::from(port.0)].card
+    }
+
+    fn line_mut(&mut self, lane: Lane) -> &mut Line {
+        if lane == Lane::ALL { &mut self.spraying } else { &mut self.ports[usize::from(lane.0)].line }
+    }
+
+    /// Returns the cards that must have room for a packet of a lane. Packets avoid ports that are down.
+    fn cards(&self, lane: Lane) -> impl Iterator<Item = &NetworkCard> {
+        let all_are_down = self.ports.iter().all(|port| !port.is_up);
+        let ports = self.ports.iter().enumerate().filter(move |&(number, port)| {
+            if lane == Lane::ALL { port.is_up || all_are_down } else { number == usize::from(lane.0) }
+        });
+        ports.map(|(_, port)| &port.card)
+    }
+
+    fn has_room(&self, lane: Lane, now: Time) -> bool {
+        self.cards(lane).all(|card| card.has_room(now))
+    }
+
+    /// Returns the next flow of a lane, while its cards have room.
+    pub fn next_turn(&mut self, lane: Lane, now: Time) -> Option<FlowId> {
+        if self.has_room(lane, now) { self.line_mut(lane).flows.pop_front() } else { None }
+    }
+
+    fn planes_reached(&self) -> u64 {
+        let ports = self.ports.iter().enumerate().filter(|(number, _)| self.unreachable >> number & 1 == 0);
+        ports.fold(0, |planes, (_, port)| planes | 1 << port.plane)
+    }
+
+    /// Notes whether the fabric can reach a port of this host; returns the planes in which it reaches none.
+    pub fn set_reachable(&mut self, port: PortId, is_reachable: bool) -> u64 {
+        self.unreachable = self.unreachable & !(1 << port.0) | u64::from(!is_reachable) << port.0;
+        let all = self.ports.iter().fold(0, |planes, port| planes | 1 << port.plane);
+        all & !self.planes_reached()
+    }
+
+    /// Notes the planes in which a destination cannot be reached.
+    pub fn set_lost(&mut self, destination: HostId, planes: u64) {
+        match planes {
+            0 => drop(self.lost.remove(&destination)),
+            _ => drop(self.lost.insert(destination, planes)),
+        }
+    }
+}
+
+/// Returns the key of a flow. It differs from the hashes of all switches.
+fn key_of(flow_hash: u32) -> u32 {
+    fmix32(!flow_hash)
+}
+
+impl HostState {
+    /// Returns whether a flow must wait for a port, and adds it to the line if so.
+    #[cold]
+    pub fn waits_for_port<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, way: Way, env: &mut E) -> bool {
+        let Some(ports) = &mut self.ports else { return false };
+        let lane = ports.lane(way);
+        if ports.line_mut(lane).flows.is_empty() && ports.has_room(lane, now) {
+            return false;
+        }
+        ports.line_mut(lane).flows.push_back(flow);
+        self.arm_lane(lane, now, env);
+        true
+    }
+
+    /// Adds a flow that has had its turn to its line again.
+    pub fn line_up<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, way: Way, env: &mut E) {
+        let Some(ports) = &mut self.ports else { return };
+        let lane = ports.lane(way);
+        ports.line_mut(lane).flows.push_back(flow);
+        self.arm_lane(lane, now, env);
+    }
+
+    /// Handles the drain event of a lane.
+    pub fn lane_drained(&mut self, lane: Lane) {
+        if let Some(ports) = &mut self.ports {
+            ports.line_mut(lane).drain_pending = false;
+        }
+    }
+
+    /// Schedules the drain event of a lane with waiting flows, if necessary.
+    pub fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
+        let Some(ports) = &mut self.ports else { return };
+        let drained_at = ports.cards(lane).map(NetworkCard::drained_at).max().unwrap_or(now).max(now);
+        let line = ports.line_mut(lane);
+        if !line.drain_pending && !line.flows.is_empty() {
+            line.drain_pending = true;
+            env.schedule(drained_at, self.id, HostEvent::PortDrained(self.id, lane));
+        }
+    }
+
+    /// Queues a packet at a port, or drops it.
+    pub fn send_by_port<E: HostEnvironment>(&mut self, now: Time, port: PortId, packet: PacketHandle, env: &mut E) {
+        let frame_bytes = env.packets()[packet].frame_bytes;
+        let Some(ports) = &mut self.ports else { return };
+        match ports.card_mut(port).enqueue(now, frame_bytes) {
+            Some(departure) => env.transmit_by_port(self.id, port, packet, departure),
+            None => self.drop(packet, env),
+        }
+    }
+
+    /// Takes a port down or up; returns the flows that waited for it and have to look for another.
+    pub fn set_port_state(&mut self, port: PortId, is_up: bool) -> VecDeque<FlowId> {
+        let Some(port) = self.ports.as_mut().map(|ports| &mut ports.ports[usize::from(port.0)]) else {
+            return VecDeque::new();
+        };
+        port.is_up = is_up;
+        std::mem::take(&mut port.line.flows)
+    }
+}
+
+#[cfg(test)]
+mod tests;
