@@ -28,12 +28,12 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
-    /// Creates both ends of a new connection. The sender's card has `rate`. The timers of the two hosts tick at the
+    /// Creates both ends of a new connection. The sender has `ports` with `rate` together. The timers of the two hosts tick at the
     /// given phases. Packets of the sender start with `time_to_live`. Random numbers come from `stream`, which is
     /// called with the purpose, only if something is drawn.
     pub fn connect(
         &self,
-        rate: BitRate,
+        (rate, ports): (BitRate, u16),
         sender_phase: Duration,
         receiver_phase: Duration,
         time_to_live: u8,
@@ -58,7 +58,7 @@ impl TransportConfig {
                 ReceiverState::PacketPair(Box::new(PacketPairReceiver::new(config, receiver_phase))),
             ),
             TransportConfig::Uet(config) => (
-                SenderState::Uet(Box::new(UetSender::new(*config, rate, stream("paths")))),
+                SenderState::Uet(Box::new(UetSender::new(*config, rate, ports, stream("paths")))),
                 ReceiverState::Uet(Box::new(UetReceiver::new(*config, rate))),
             ),
         }

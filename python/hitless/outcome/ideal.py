@@ -8,6 +8,7 @@ through the pair of ports with the fastest path.
 """
 
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
@@ -58,7 +59,8 @@ class Ideal:
         if not is_known.any():
             return np.full(rows_of(messages), np.nan)
         groups, of_group = numbered(flows["group"])
-        mss, header, in_hosts_s = np.array([self._constants(group) for group in groups]).reshape(-1, 3)[of_group[at]].T
+        mss, header = np.array([self._constants(group) for group in groups]).reshape(-1, 2)[of_group[at]].T
+        in_hosts_s = self._in_hosts_s(flows)[at]
         size = messages["bytes"].astype(np.float64)
         packets = np.maximum(np.ceil(size / mss), 1.0)
         ideal = np.full(rows_of(messages), np.nan)
@@ -73,18 +75,29 @@ class Ideal:
             ideal = np.fmin(ideal, np.where(is_known, (fixed_s + on_links) * _PS, np.nan))
         return ideal
 
-    def _constants(self, group: str) -> tuple[float, float, float]:
-        """Return the payload of a group's packets, their other bytes above links, and the delays of both hosts."""
-        transport, host = self._transports[self._transport_of[group]], self._scenario.get("host", {})
-        in_hosts_s = sum(
-            seconds_of(host.get(part, {}).get(way, "0 s"))
-            for part in ("kernel", "network_card")
-            for way in ("send", "receive")
-        )
+    def _constants(self, group: str) -> tuple[float, float]:
+        """Return the payload of a group's packets, and their other bytes above links."""
+        transport = self._transports[self._transport_of[group]]
         header = bytes_of(transport.get("header_bytes", "0 B"))
         payload = transport.get("mss", transport.get("mtu"))  # the name in TCP and in RoCE
         mss = bytes_of(payload) if payload else bytes_of(transport["frame_bytes"]) - header
-        return mss, header, in_hosts_s
+        return mss, header
+
+    def _in_hosts_s(self, flows: Columns) -> Numbers:
+        """Return the constant delays of both hosts for each flow."""
+        total = np.zeros(rows_of(flows))
+        for part in ("kernel", "network_card"):
+            for end, way in (("source", "send"), ("destination", "receive")):
+                hosts, of_host = numbered(flows[end])
+                delays_s = [seconds_of(self._settings_of(host).get(part, {}).get(way, "0 s")) for host in hosts]
+                total += np.array(delays_s)[of_host]
+        return total
+
+    def _settings_of(self, host: str) -> Mapping[str, Any]:
+        settings: dict[str, Any] = self._scenario.get("host", {})
+        exceptions = settings.get("exceptions", ())
+        own = [exception for exception in exceptions if any(_names(name, host) for name in exception["hosts"])]
+        return settings | own[0] if own else settings
 
     def _in_switch_s(self) -> float:
         switch = self._scenario.get("switch", {})
@@ -147,6 +160,19 @@ class Ideal:
             return seconds_of(spec["delay"]) + phy_s, per_bit, per_bit, float(spec.get("overhead_bytes", 0))
 
         return parts_of
+
+
+def _names(name: str, host: str) -> bool:
+    """Return whether a name, a range or a pattern of a scenario includes a host."""
+    if ".." not in name:
+        return name == "all" or fnmatchcase(host, name)
+    (stem, first), (_, last), (own, number) = (_split_digits(part.strip()) for part in (*name.split(".."), host))
+    return own == stem and bool(number) and int(first) <= int(number) <= int(last)
+
+
+def _split_digits(name: str) -> tuple[str, str]:
+    stem = name.rstrip("0123456789")
+    return stem, name[len(stem) :]
 
 
 def _places(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -8,10 +8,10 @@ use super::environment::{HostDrop, HostEnvironment};
 use super::event::{Direction, HostEvent, Side, Timer};
 use super::flow_endpoints::{Endpoint, FlowEndpoints, Visit};
 use super::gro::Segment;
+use super::ports::Way;
 use super::priority_tagger::PriorityTagger;
 use super::progress::Progress;
 use super::reorder_buffer::{Arrival, ReorderBuffer};
-use super::ports::Way;
 use super::state::HostState;
 use crate::application::{FlowConfig, FlowOutcome, FlowProgress, ReorderBufferStatistics, SenderEnd, TransportId};
 use crate::flow::{ReceiverState, SenderState, TransportConfig, dispatch};
@@ -56,9 +56,9 @@ impl HalfConnection {
         // Packets in the same direction have the same 5-tuple.
         let is_reverse = direction != Direction::Flow;
         let spreads = transport.spreads();
-        let rate = source.rate(Way { destination: to, flow_hash: identity.flow_hash(is_reverse), spreads });
+        let uplink = source.uplink(Way { destination: to, flow_hash: identity.flow_hash(is_reverse), spreads });
         let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
-        let (sender, receiver) = transport.connect(rate, phases.0, phases.1, time_to_live, stream);
+        let (sender, receiver) = transport.connect(uplink, phases.0, phases.1, time_to_live, stream);
         let on_network_card = transport.is_on_network_card();
         let data = Packet {
             flow: id,
@@ -118,8 +118,8 @@ impl HalfConnection {
             [Side::Sender, Side::Receiver].map(|side| &hosts[self.endpoints.host(side).0 as usize]);
         let transport = transports[usize::from(self.transport.0)].opened(Some(known_rtt));
         let stream = |of: &str| connection_stream(self.identity, self.endpoints.direction, streams, of);
-        let (rate, phases) = (source.rate(self.endpoints.way()), (source.timer_phase, destination.timer_phase));
-        (self.sender, _) = transport.connect(rate, phases.0, phases.1, source.time_to_live, stream);
+        let (uplink, phases) = (source.uplink(self.endpoints.way()), (source.timer_phase, destination.timer_phase));
+        (self.sender, _) = transport.connect(uplink, phases.0, phases.1, source.time_to_live, stream);
     }
 
     /// Prefetches the state that a packet needs; the result only keeps the loads alive.

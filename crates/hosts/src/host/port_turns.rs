@@ -50,14 +50,14 @@ impl Hosts {
     /// Gives the waiting flows of a lane their turns.
     pub(super) fn port_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, lane: Lane, env: &mut E) {
         let place = host.0 as usize;
-        self.hosts[place].lane_drained(lane);
         while let Some(flow) = self.hosts[place].ports.as_mut().and_then(|ports| ports.next_turn(lane, now)) {
             self.visit_at(now, flow, host, env, Connection::take_turn);
             while let Some(flow) = self.hosts[place].take_waiting() {
                 self.line_up(now, flow, host, env);
             }
         }
-        self.hosts[place].arm_lane(lane, now, env);
+        // Until here the lane's event counts as pending, so that flows that wait again do not schedule another.
+        self.hosts[place].lane_drained(lane, now, env);
     }
 
     /// Adds a waiting flow to the line of its port.

@@ -123,9 +123,13 @@ impl Ports {
         if way.spreads { Lane::ALL } else { Lane(self.choose(way.destination, key_of(way.flow_hash)).0) }
     }
 
-    /// Returns the rate of a flow's port, or of all ports together.
-    pub fn rate(&self, way: Way) -> Option<BitRate> {
-        (!way.spreads).then(|| self.ports[usize::from(self.lane(way).0)].card.rate())
+    /// Returns the rate of a flow's port, or of all ports together, and their number.
+    pub fn uplink(&self, way: Way) -> Option<(BitRate, u16)> {
+        if way.spreads {
+            let sum_bps = self.ports.iter().map(|port| port.card.rate().as_bps()).fold(0, u64::saturating_add);
+            return Some((BitRate::from_bps(sum_bps)?, self.ports.len() as u16));
+        }
+        Some((self.ports[usize::from(self.lane(way).0)].card.rate(), 1))
     }
 
     pub fn card_mut(&mut self, port: PortId) -> &mut NetworkCard {
@@ -202,15 +206,16 @@ impl HostState {
         self.arm_lane(lane, now, env);
     }
 
-    /// Handles the drain event of a lane.
-    pub fn lane_drained(&mut self, lane: Lane) {
+    /// Ends the drain event of a lane; the next one follows for flows that still wait.
+    pub fn lane_drained<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
         if let Some(ports) = &mut self.ports {
             ports.line_mut(lane).drain_pending = false;
         }
+        self.arm_lane(lane, now, env);
     }
 
     /// Schedules the drain event of a lane with waiting flows, if necessary.
-    pub fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
+    fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
         let Some(ports) = &mut self.ports else { return };
         let drained_at = ports.cards(lane).map(NetworkCard::drained_at).max().unwrap_or(now).max(now);
         let line = ports.line_mut(lane);

@@ -148,9 +148,9 @@ impl HostState {
         self.waiting.is_empty() && self.card.has_room(now)
     }
 
-    /// Returns the rate at which a flow can leave the host.
-    pub fn rate(&self, way: Way) -> BitRate {
-        self.ports.as_ref().and_then(|ports| ports.rate(way)).unwrap_or(self.card.rate())
+    /// Returns the rate at which a flow can leave the host, and the number of ports that it uses.
+    pub fn uplink(&self, way: Way) -> (BitRate, u16) {
+        self.ports.as_ref().and_then(|ports| ports.uplink(way)).unwrap_or((self.card.rate(), 1))
     }
 
     /// Adds `flow` to the end of the waiting line.

@@ -62,7 +62,7 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
         (at, Change::Command { switch: switch.0, mechanism, command: number })
     });
     changes.extend(commands);
-    let mut hosts = hosts(&scenario, &topology, streams);
+    let mut hosts = hosts(&scenario, &topology, streams)?;
     let configs = scenario.transport_configs(&topology).into_iter();
     let transports = configs.map(|config| hosts.add_transport(config)).collect();
     let switches = switches_of(plan, &scenario, &topology, &streams);
@@ -78,26 +78,34 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     Ok(Run { global, network, events: 0, now: Time::ZERO })
 }
 
-fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Hosts {
+fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Result<Hosts, String> {
     let mut hosts = Hosts::new(streams);
-    for host in topology.host_ids() {
-        let config = host_config(scenario, topology, host, &streams);
+    let settings = scenario.host.of_each(topology)?;
+    for (host, settings) in topology.host_ids().zip(&settings) {
+        let config = host_config(scenario, settings, topology, host, &streams);
         hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
     }
     if topology.has_multi_homed_hosts() {
-        add_ports(scenario, topology, &streams, &mut hosts);
+        add_ports(scenario, &settings, topology, &streams, &mut hosts);
     }
-    hosts
+    Ok(hosts)
 }
 
 /// Gives the hosts with several links a port for each.
-fn add_ports(scenario: &Scenario, topology: &Topology, streams: &RandomStreams, hosts: &mut Hosts) {
+fn add_ports(
+    scenario: &Scenario,
+    settings: &[HostSettings],
+    topology: &Topology,
+    streams: &RandomStreams,
+    hosts: &mut Hosts,
+) {
     let planes = Planes::new(topology);
     let of_hosts: Arc<[u64]> = topology.host_ids().map(|host| planes.of_host(topology, host)).collect();
     for host in topology.host_ids().filter(|&host| topology.host(host).is_multi_homed()) {
         let ports = topology.host(host).ports.iter().zip(planes.of_ports(topology, host));
         let config = |(port, plane): (&Port, u32)| {
-            PortConfig { network_card: clocked_card(scenario, topology, port, streams), plane }
+            let settings = &settings[host.0 as usize];
+            PortConfig { network_card: clocked_card(scenario, settings, topology, port, streams), plane }
         };
         let configs: Vec<PortConfig> = ports.map(config).collect();
         hosts.set_ports(host, &configs, Arc::clone(&of_hosts));
@@ -155,14 +163,25 @@ pub fn network_card(settings: &HostSettings, topology: &Topology, port: &Port) -
 }
 
 /// The network card at a port of a host, with its clock.
-fn clocked_card(scenario: &Scenario, topology: &Topology, port: &Port, streams: &RandomStreams) -> NetworkCardConfig {
+fn clocked_card(
+    scenario: &Scenario,
+    settings: &HostSettings,
+    topology: &Topology,
+    port: &Port,
+    streams: &RandomStreams,
+) -> NetworkCardConfig {
     let clock = scenario.clocks.card(streams, &topology.link_name(port.link));
-    NetworkCardConfig { clock, ..network_card(&scenario.host, topology, port) }
+    NetworkCardConfig { clock, ..network_card(settings, topology, port) }
 }
 
-fn host_config(scenario: &Scenario, topology: &Topology, host: HostId, streams: &RandomStreams) -> HostConfig {
-    let settings = &scenario.host;
-    let network_card = clocked_card(scenario, topology, &topology.host(host).ports[0], streams);
+fn host_config(
+    scenario: &Scenario,
+    settings: &HostSettings,
+    topology: &Topology,
+    host: HostId,
+    streams: &RandomStreams,
+) -> HostConfig {
+    let network_card = clocked_card(scenario, settings, topology, &topology.host(host).ports[0], streams);
     HostConfig {
         kernel_stack: StackSettings::from(settings.kernel).into(),
         gro: settings.kernel.gro.map(Into::into),

@@ -10,6 +10,7 @@ mod deflection;
 mod determinism;
 mod do_no_harm;
 mod every_nth;
+mod exceptions;
 mod failures;
 mod flow_queueing;
 mod gro;

@@ -1,7 +1,7 @@
 //! Fabrics with few hosts, so that hundreds of worlds run in a minute.
 
-use hitless_scenario::network::topology::{DirectedLink, Node, Topology, TopologySettings};
 use hitless_core::wire::BitRate;
+use hitless_scenario::network::topology::{DirectedLink, Node, Topology, TopologySettings};
 use toml::Table;
 
 use super::parts::parsed;
@@ -114,7 +114,12 @@ impl Places {
             core: all().filter(|&link| is_core(link)).map(named).collect(),
             links: all().map(named).collect(),
             switches: topology.switches.iter().map(|switch| switch.name.clone()).collect(),
-            host_rate_bps: topology.host_ids().flat_map(|host| topology.port_rates(host)).map(BitRate::as_bps).min().unwrap_or(1),
+            host_rate_bps: topology
+                .host_ids()
+                .flat_map(|host| topology.port_rates(host))
+                .map(BitRate::as_bps)
+                .min()
+                .unwrap_or(1),
         }
     }
 

@@ -43,7 +43,8 @@ fn consecutive_entropy_values_take_all_ports_in_turn_and_those_of_a_failed_port_
 fn a_port_whose_plane_does_not_reach_the_destination_is_not_taken() {
     let (everywhere, in_plane_1) = (HostId(0), HostId(1));
     let mut ports = ports(&[0, 1, 1], &[0b11, 0b10]);
-    let found = |ports: &Ports, to| (0..999).map(|key| ports.choose(to, key).0).collect::<std::collections::BTreeSet<_>>();
+    let found =
+        |ports: &Ports, to| (0..999).map(|key| ports.choose(to, key).0).collect::<std::collections::BTreeSet<_>>();
     assert_eq!(found(&ports, everywhere), [0, 1, 2].into());
     assert_eq!(found(&ports, in_plane_1), [1, 2].into());
     ports.set_lost(everywhere, 0b10);

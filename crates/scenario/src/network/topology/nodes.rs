@@ -266,7 +266,8 @@ impl Topology {
 
     /// Returns the switch at each port of host `id`, and the port there.
     pub fn attachments(&self, id: HostId) -> impl Iterator<Item = (SwitchId, PortId)> + '_ {
-        let end = |port: &Port| (port.peer.node.switch().expect("the builder refuses links between hosts"), port.peer.port);
+        let end =
+            |port: &Port| (port.peer.node.switch().expect("the builder refuses links between hosts"), port.peer.port);
         self.host(id).ports.iter().map(end)
     }
 

@@ -67,7 +67,9 @@ impl Topology {
         for (a, host) in &first_hosts {
             if let Some((_, other)) = first_hosts.iter().find(|(b, _)| *a & **b == 0) {
                 let [a, b] = [host, other].map(|&host| &self.host(host).name);
-                return Err(format!("every path from '{a}' to '{b}' leads through another host, which forwards nothing"));
+                return Err(format!(
+                    "every path from '{a}' to '{b}' leads through another host, which forwards nothing"
+                ));
             }
         }
         Ok(())
