@@ -28,9 +28,9 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
-    /// Creates both ends of a new connection. The sender has `ports` with `rate` together. The timers of the two hosts tick at the
-    /// given phases. Packets of the sender start with `time_to_live`. Random numbers come from `stream`, which is
-    /// called with the purpose, only if something is drawn.
+    /// Creates both ends of a new connection. The sender has `ports` with `rate` together. The timers of the two hosts
+    /// tick at the given phases. Packets of the sender start with `time_to_live`. Random numbers come from `stream`,
+    /// which is called with the purpose, only if something is drawn.
     pub fn connect(
         &self,
         (rate, ports): (BitRate, u16),

@@ -3,8 +3,6 @@
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::{FlowId, HostId, PortId};
 
-use super::ports::Lane;
-
 /// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Direction {
@@ -31,6 +29,14 @@ impl Side {
             Side::Receiver => Side::Sender,
         }
     }
+}
+
+/// The line of flows that wait for a port, or [`Lane::ALL`] for the connections that wait for all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub struct Lane(pub u16);
+
+impl Lane {
+    pub const ALL: Self = Self(u16::MAX);
 }
 
 /// The timers of one direction of a connection.

@@ -6,10 +6,11 @@ use hitless_core::wire::{FlowId, HostId, PortId, Time};
 
 use super::connection::Connection;
 use super::environment::HostEnvironment;
+use super::event::Lane;
 use super::flow_table::FlowSlot;
 use super::hosts::Hosts;
 use super::network_card::NetworkCard;
-use super::ports::{Lane, PortConfig, Ports};
+use super::ports::{PortConfig, Ports};
 
 impl Hosts {
     /// Replaces the card of a host by several ports; `planes` has the planes of every host, one bit each.

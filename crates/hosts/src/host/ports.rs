@@ -8,29 +8,19 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use hitless_core::engine::{PacketHandle, fmix32};
+use hitless_core::engine::fmix32;
 use hitless_core::wire::{BitRate, FlowId, HostId, Packet, PortId, Time, Transport};
 
-use super::environment::HostEnvironment;
-use super::event::HostEvent;
+use super::event::Lane;
 use super::network_card::{NetworkCard, NetworkCardConfig};
-use super::state::HostState;
 
-/// The configuration of one of several ports.
+/// The configuration of a port at a host with several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortConfig {
     /// The port's card.
     pub network_card: NetworkCardConfig,
-    /// Plane of the fabric to which the port is connected, below 64.
+    /// Plane of the port's switch, below 64.
     pub plane: u32,
-}
-
-/// The line of flows that wait for room: that of a port, or that of the connections that need all ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
-pub struct Lane(u16);
-
-impl Lane {
-    const ALL: Self = Self(u16::MAX);
 }
 
 /// The properties of a flow that decide on the port of its packets.
@@ -44,9 +34,9 @@ pub struct Way {
 
 /// Flows that wait for room.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
-struct Line {
-    flows: VecDeque<FlowId>,
-    drain_pending: bool,
+pub struct Line {
+    pub flows: VecDeque<FlowId>,
+    pub drain_pending: bool,
 }
 
 #[derive(Clone, Debug, hitless_core::state::State)]
@@ -63,10 +53,10 @@ struct Port {
 pub struct Ports {
     #[part]
     ports: Vec<Port>,
-    /// Planes in which each host has a port, one bit each.
+    /// Planes of each host's ports, one bit each.
     #[configured]
     planes: Arc<[u64]>,
-    /// Planes in which a destination cannot be reached now.
+    /// Planes that do not reach a destination now.
     lost: BTreeMap<HostId, u64>,
     /// Ports of this host that the others do not use, because the fabric cannot reach them.
     unreachable: u64,
@@ -98,7 +88,7 @@ impl Ports {
         self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number)
     }
 
-    /// Returns the port for `key`. Without a usable port it is the one that would be used if all were.
+    /// Returns the port for `key`. Without any usable port the choice is as if all were usable.
     fn choose(&self, destination: HostId, key: u32) -> PortId {
         let (count, usable) = (self.ports.len() as u32, self.usable(destination));
         let preferred = key % count;
@@ -119,7 +109,7 @@ impl Ports {
         self.choose(packet.destination, key)
     }
 
-    fn lane(&self, way: Way) -> Lane {
+    pub fn lane(&self, way: Way) -> Lane {
         if way.spreads { Lane::ALL } else { Lane(self.choose(way.destination, key_of(way.flow_hash)).0) }
     }
 
@@ -136,12 +126,12 @@ impl Ports {
         &mut self.ports[usize::from(port.0)].card
     }
 
-    fn line_mut(&mut self, lane: Lane) -> &mut Line {
+    pub fn line_mut(&mut self, lane: Lane) -> &mut Line {
         if lane == Lane::ALL { &mut self.spraying } else { &mut self.ports[usize::from(lane.0)].line }
     }
 
     /// Returns the cards that must have room for a packet of a lane. Packets avoid ports that are down.
-    fn cards(&self, lane: Lane) -> impl Iterator<Item = &NetworkCard> {
+    pub fn cards(&self, lane: Lane) -> impl Iterator<Item = &NetworkCard> {
         let all_are_down = self.ports.iter().all(|port| !port.is_up);
         let ports = self.ports.iter().enumerate().filter(move |&(number, port)| {
             if lane == Lane::ALL { port.is_up || all_are_down } else { number == usize::from(lane.0) }
@@ -149,8 +139,15 @@ impl Ports {
         ports.map(|(_, port)| &port.card)
     }
 
-    fn has_room(&self, lane: Lane, now: Time) -> bool {
+    pub fn has_room(&self, lane: Lane, now: Time) -> bool {
         self.cards(lane).all(|card| card.has_room(now))
+    }
+
+    /// Takes a port down or up; returns the flows that waited for it and have to look for another.
+    pub fn set_state(&mut self, port: PortId, is_up: bool) -> VecDeque<FlowId> {
+        let port = &mut self.ports[usize::from(port.0)];
+        port.is_up = is_up;
+        std::mem::take(&mut port.line.flows)
     }
 
     /// Returns the next flow of a lane, while its cards have room.
@@ -163,14 +160,14 @@ impl Ports {
         ports.fold(0, |planes, (_, port)| planes | 1 << port.plane)
     }
 
-    /// Notes whether the fabric can reach a port of this host; returns the planes in which it reaches none.
+    /// Notes whether the fabric can reach a port of this host; returns the planes without a port that it reaches.
     pub fn set_reachable(&mut self, port: PortId, is_reachable: bool) -> u64 {
         self.unreachable = self.unreachable & !(1 << port.0) | u64::from(!is_reachable) << port.0;
         let all = self.ports.iter().fold(0, |planes, port| planes | 1 << port.plane);
         all & !self.planes_reached()
     }
 
-    /// Notes the planes in which a destination cannot be reached.
+    /// Notes the planes that do not reach a destination.
     pub fn set_lost(&mut self, destination: HostId, planes: u64) {
         match planes {
             0 => drop(self.lost.remove(&destination)),
@@ -182,67 +179,6 @@ impl Ports {
 /// Returns the key of a flow. It differs from the hashes of all switches.
 fn key_of(flow_hash: u32) -> u32 {
     fmix32(!flow_hash)
-}
-
-impl HostState {
-    /// Returns whether a flow must wait for a port, and adds it to the line if so.
-    #[cold]
-    pub fn waits_for_port<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, way: Way, env: &mut E) -> bool {
-        let Some(ports) = &mut self.ports else { return false };
-        let lane = ports.lane(way);
-        if ports.line_mut(lane).flows.is_empty() && ports.has_room(lane, now) {
-            return false;
-        }
-        ports.line_mut(lane).flows.push_back(flow);
-        self.arm_lane(lane, now, env);
-        true
-    }
-
-    /// Adds a flow that has had its turn to its line again.
-    pub fn line_up<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, way: Way, env: &mut E) {
-        let Some(ports) = &mut self.ports else { return };
-        let lane = ports.lane(way);
-        ports.line_mut(lane).flows.push_back(flow);
-        self.arm_lane(lane, now, env);
-    }
-
-    /// Ends the drain event of a lane; the next one follows for flows that still wait.
-    pub fn lane_drained<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
-        if let Some(ports) = &mut self.ports {
-            ports.line_mut(lane).drain_pending = false;
-        }
-        self.arm_lane(lane, now, env);
-    }
-
-    /// Schedules the drain event of a lane with waiting flows, if necessary.
-    fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
-        let Some(ports) = &mut self.ports else { return };
-        let drained_at = ports.cards(lane).map(NetworkCard::drained_at).max().unwrap_or(now).max(now);
-        let line = ports.line_mut(lane);
-        if !line.drain_pending && !line.flows.is_empty() {
-            line.drain_pending = true;
-            env.schedule(drained_at, self.id, HostEvent::PortDrained(self.id, lane));
-        }
-    }
-
-    /// Queues a packet at a port, or drops it.
-    pub fn send_by_port<E: HostEnvironment>(&mut self, now: Time, port: PortId, packet: PacketHandle, env: &mut E) {
-        let frame_bytes = env.packets()[packet].frame_bytes;
-        let Some(ports) = &mut self.ports else { return };
-        match ports.card_mut(port).enqueue(now, frame_bytes) {
-            Some(departure) => env.transmit_by_port(self.id, port, packet, departure),
-            None => self.drop(packet, env),
-        }
-    }
-
-    /// Takes a port down or up; returns the flows that waited for it and have to look for another.
-    pub fn set_port_state(&mut self, port: PortId, is_up: bool) -> VecDeque<FlowId> {
-        let Some(port) = self.ports.as_mut().map(|ports| &mut ports.ports[usize::from(port.0)]) else {
-            return VecDeque::new();
-        };
-        port.is_up = is_up;
-        std::mem::take(&mut port.line.flows)
-    }
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl Check<'_> {
         bad.is_empty().then_some(topology)
     }
 
-    /// Requires one link per host in a live run, in which a host is a program behind one interface.
+    /// Requires one link per host in a live run: there a host is a program behind an interface.
     fn homes(&mut self, topology: &Topology) {
         let mut hosts = topology.hosts.iter().filter(|host| host.is_multi_homed());
         if let (Purpose::Live, Some(host)) = (self.purpose, hosts.next()) {

@@ -1,5 +1,5 @@
-//! Computes the tables with breadth-first searches from the switches with hosts, 64 at a time. A host with several ports
-//! has its own search, from all its switches.
+//! Computes the tables with breadth-first searches from the switches with hosts, 64 at a time. A host with several
+//! ports has a separate search, from all its switches.
 //!
 //! Each switch has a word with one bit for each of the 64 searches. A step of the search spreads the newest bits to all
 //! neighbours. The ports through which a bit arrives first are the next hops towards its origin.

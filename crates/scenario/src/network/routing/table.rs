@@ -22,7 +22,7 @@ pub(super) struct HostPlace {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct SwitchPlace {
-    /// Number among the destinations, or [`NO_EDGE`] without hosts of one port.
+    /// Number among the destinations, or [`NO_EDGE`] without hosts that only have this port.
     pub edge: u32,
     /// Index of the row's first block number.
     pub row: u32,
@@ -63,7 +63,7 @@ pub(super) type Block = [HopSet; BLOCK];
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub choice: PathRule,
-    /// Number of destinations: switches with hosts of one port, and hosts with several.
+    /// Number of destinations: hosts with several ports, and switches with other hosts.
     pub edges: usize,
     pub places: Vec<HostPlace>,
     pub switches: Vec<SwitchPlace>,

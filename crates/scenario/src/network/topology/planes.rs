@@ -41,7 +41,7 @@ impl Planes {
         topology.attachments(host).map(|(switch, _)| self.of_switches[switch.0 as usize])
     }
 
-    /// Returns the planes in which `host` has a port, one bit each.
+    /// Returns the planes of the ports of `host`, one bit each.
     pub fn of_host(&self, topology: &Topology, host: HostId) -> u64 {
         self.of_ports(topology, host).fold(0, |planes, plane| planes | 1 << plane)
     }

@@ -182,7 +182,7 @@ pub fn select_hosts_by_pattern(topology: &Topology, names: &[String]) -> Result<
     Ok(hosts)
 }
 
-/// Returns whether a name fits a pattern, in which `*` stands for any characters.
+/// Returns whether a name fits a pattern. There `*` stands for any characters.
 pub fn fits_pattern(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut name) = name.strip_prefix(first) else { return false };

@@ -88,7 +88,7 @@ pub struct LeafSpine {
     /// Number of hosts on each leaf; host h is on leaf h / hosts_per_leaf.
     #[schemars(range(min = 1, max = 4096))]
     pub hosts_per_leaf: u32,
-    /// Number of consecutive leaves to which each host has a link, in each plane. 2 is a dual ToR: h0 is on leaf0 and
+    /// Number of consecutive leaves with a link to the same host, in each plane. 2 is a dual ToR: h0 is on leaf0 and
     /// leaf1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 64))]
