@@ -85,8 +85,12 @@ mod tests {
     /// Two planes with one switch each, and the given links of hosts.
     fn two_planes(links: &[(&str, &str)]) -> Result<Topology, Vec<String>> {
         let mut builder = TopologyBuilder::new();
-        ["a", "b", "c"].map(|name| builder.host(name));
-        ["s", "t"].map(|name| builder.switch(name, Tier::Edge));
+        for name in ["a", "b", "c"] {
+            builder.host(name);
+        }
+        for name in ["s", "t"] {
+            builder.switch(name, Tier::Edge);
+        }
         links.iter().for_each(|(a, b)| builder.link_by_name(a, b, LINK));
         builder.finish()
     }
