@@ -2,9 +2,8 @@
 
 use hitless_core::engine::Stream;
 use hitless_core::wire::packet::VLAN_TAG_BYTES;
-use hitless_core::wire::{Bytes, Duration, Packet, Time};
+use hitless_core::wire::{BitRate, Bytes, Duration, Packet, Time};
 
-use crate::host::NetworkCard;
 use crate::stack::{DelayConfig, StackDelay};
 use crate::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
 use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
@@ -29,12 +28,12 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
-    /// Creates both ends of a new connection. The sender sends through `card`. The timers of the two hosts tick at the
-    /// given phases. Packets of the sender start with `time_to_live`. Random numbers come from `stream`, which is
-    /// called with the purpose, only if something is drawn.
+    /// Creates both ends of a new connection. The sender has `ports` with `rate` together. The timers of the two hosts
+    /// tick at the given phases. Packets of the sender start with `time_to_live`. Random numbers come from `stream`,
+    /// which is called with the purpose, only if something is drawn.
     pub fn connect(
         &self,
-        card: &NetworkCard,
+        (rate, ports): (BitRate, u16),
         sender_phase: Duration,
         receiver_phase: Duration,
         time_to_live: u8,
@@ -48,7 +47,7 @@ impl TransportConfig {
                 )),
             ),
             TransportConfig::Roce(config) => (
-                SenderState::Roce(Box::new(RoceRequester::new(*config, card.rate()))),
+                SenderState::Roce(Box::new(RoceRequester::new(*config, rate))),
                 ReceiverState::Roce(Box::new(RoceResponder::new(*config))),
             ),
             TransportConfig::Udp(config) => {
@@ -59,8 +58,8 @@ impl TransportConfig {
                 ReceiverState::PacketPair(Box::new(PacketPairReceiver::new(config, receiver_phase))),
             ),
             TransportConfig::Uet(config) => (
-                SenderState::Uet(Box::new(UetSender::new(*config, card.rate(), stream("paths")))),
-                ReceiverState::Uet(Box::new(UetReceiver::new(*config, card.rate()))),
+                SenderState::Uet(Box::new(UetSender::new(*config, rate, ports, stream("paths")))),
+                ReceiverState::Uet(Box::new(UetReceiver::new(*config, rate))),
             ),
         }
     }
@@ -116,6 +115,11 @@ impl TransportConfig {
     /// Returns whether this is TCP; a host can exempt TCP from waiting for the card.
     pub fn is_tcp(&self) -> bool {
         matches!(self, TransportConfig::Tcp(_))
+    }
+
+    /// Returns whether each packet can take another path, and another port of its host.
+    pub fn spreads(&self) -> bool {
+        matches!(self, TransportConfig::Uet(_))
     }
 
     /// Returns whether the transport runs in the network card and has no kernel delays.

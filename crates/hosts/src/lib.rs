@@ -28,7 +28,7 @@ pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
     CardClock, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig,
-    QueueCapacity,
+    PortConfig, QueueCapacity,
 };
 pub use priority_tagging::{PriorityTagging, Rank};
 pub use records::FlowRecords;

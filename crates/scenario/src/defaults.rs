@@ -57,8 +57,12 @@ fn quantity<Q: Quantity>(table: Option<&Table>, field: &str) -> Option<Q> {
 fn crossing(scenario: &Table) -> Crossing {
     let table = |name: &str| scenario.get(name).and_then(Value::as_table);
     let of_switch = |field: &str| quantity(table("switch"), field).unwrap_or(Duration::ZERO);
-    let card = table("host").and_then(|host| host.get("network_card")?.as_table());
-    let of_card = |field: &str| quantity(card, field).unwrap_or(Duration::ZERO);
+    let exceptions = table("host").and_then(|host| host.get("exceptions")?.as_array());
+    let exceptions = exceptions.into_iter().flatten().filter_map(Value::as_table);
+    let cards: Vec<&Table> =
+        table("host").into_iter().chain(exceptions).filter_map(|host| host.get("network_card")?.as_table()).collect();
+    let of_card =
+        |field: &str| cards.iter().filter_map(|card| quantity(Some(card), field)).max().unwrap_or(Duration::ZERO);
     Crossing {
         on_link: of_switch("phy_latency"),
         in_switch: of_switch("ingress_latency") + of_switch("egress_latency"),

@@ -11,8 +11,11 @@ use hitless_hosts::{Jitter, TransportConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The hosts; all hosts are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_hosts_by_pattern;
+
+/// The hosts. All are alike, except those with `[[host.exceptions]]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostSettings {
     /// Delays of packets with a transport in the kernel or in a program: TCP, UDP.
@@ -40,6 +43,60 @@ pub struct HostSettings {
     /// packets go to the transport as they arrive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder_buffer: Option<ReorderBufferSettings>,
+    /// Exceptions for some hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<HostException>,
+}
+
+/// Settings of some hosts that differ from `[host]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostException {
+    /// The hosts: names, ranges such as "h0..h15", and patterns with `*` for any characters, such as "gpu*". A host has
+    /// at most one exception.
+    #[schemars(length(min = 1))]
+    pub hosts: Vec<String>,
+    /// Table in place of `host.kernel`; left out: as in `host.kernel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelSettings>,
+    /// Table in place of `host.network_card`; left out: as in `host.network_card`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_card: Option<StackSettings>,
+    /// Whether TCP waits for the card's backlog; left out: as in `[host]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp_small_queues: Option<bool>,
+    /// Maximum queue in the card; left out: as in `[host]`.
+    #[serde(with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
+    pub nic_queue: Option<QueueLength>,
+}
+
+impl HostException {
+    /// Returns whether the exception changes any setting.
+    pub fn changes_something(&self) -> bool {
+        let Self { hosts: _, kernel, network_card, tcp_small_queues, nic_queue } = self;
+        kernel.is_some() || network_card.is_some() || tcp_small_queues.is_some() || nic_queue.is_some()
+    }
+}
+
+impl HostSettings {
+    /// Returns the settings of each host, with its exception applied.
+    ///
+    /// # Errors
+    /// A sentence about the first unknown name, which a checked scenario does not have.
+    pub fn of_each(&self, topology: &Topology) -> Result<Vec<HostSettings>, String> {
+        let plain = HostSettings { exceptions: Vec::new(), ..self.clone() };
+        let mut settings = vec![plain; topology.hosts.len()];
+        for exception in &self.exceptions {
+            for host in select_hosts_by_pattern(topology, &exception.hosts)? {
+                let own = &mut settings[host.0 as usize];
+                own.kernel = exception.kernel.unwrap_or(own.kernel);
+                own.network_card = exception.network_card.unwrap_or(own.network_card);
+                own.tcp_small_queues = exception.tcp_small_queues.unwrap_or(own.tcp_small_queues);
+                own.nic_queue = exception.nic_queue.unwrap_or(own.nic_queue);
+            }
+        }
+        Ok(settings)
+    }
 }
 
 /// The mark that senders write on data packets.
@@ -170,6 +227,7 @@ impl Default for HostSettings {
             time_to_live: hitless_core::wire::Packet::INITIAL_TTL,
             priority_tagger: None,
             reorder_buffer: None,
+            exceptions: Vec::new(),
         }
     }
 }

@@ -45,7 +45,8 @@ pub use flows::{
     ThinkSettings,
 };
 pub use host::{
-    GroSettings, HostSettings, KernelSettings, PriorityTaggerSettings, RankedBy, ReorderBufferSettings, StackSettings,
+    GroSettings, HostException, HostSettings, KernelSettings, PriorityTaggerSettings, RankedBy, ReorderBufferSettings,
+    StackSettings,
 };
 pub use host::{Protocol, TransportSettings};
 pub use listing::schema_text;

@@ -264,11 +264,10 @@ fn buffered(scenario: &Scenario, topology: &Topology) -> f64 {
     let hosts = topology.hosts.len() as f64;
     let of_switches = match scenario.switch.buffer {
         BufferSettings::Static(_) => {
-            let at = |host| {
-                let (switch, port) = topology.attachment(host);
+            let at = |(switch, port)| {
                 scenario.queue_max(topology, crate::network::topology::select::SwitchPort { switch, port }).0 as f64
             };
-            topology.host_ids().map(at).sum::<f64>()
+            topology.host_ids().flat_map(|host| topology.attachments(host)).map(at).sum::<f64>()
         }
         BufferSettings::Shared(buffer) => buffer.total.0 as f64 * (topology.switches.len() as f64).min(hosts),
     };

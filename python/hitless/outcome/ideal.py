@@ -3,10 +3,12 @@
 The bound assumes a sender that can send everything at once. It adds propagation, the serialization of the whole message
 on the slowest link of the path, the serialization of its last packet on every other link, and the constant delays of
 hosts and switches. It leaves out handshakes, windows and waiting in hosts, as do the slowdowns of pFabric, Homa and
-HPCC.
+HPCC. A host with several ports sends and receives at the sum of their rates with a spraying transport, and otherwise
+through the pair of ports with the fastest path.
 """
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +25,7 @@ _PS = 1e12
 
 Numbers = NDArray[np.float64]
 _Indices = NDArray[np.int64]
+_Access = dict[str, list[tuple[int, Parts]]]
 
 
 class Ideal:
@@ -32,21 +35,21 @@ class Ideal:
         self._scenario = effective
         switches = set(fabric["switches"])
         next_to: dict[str, dict[str, Parts]] = {name: {} for name in fabric["switches"]}
-        access: dict[str, tuple[str, Parts]] = {}
         phy_s = seconds_of(effective.get("switch", {}).get("phy_latency", "0 s"))
-        egress: dict[str, Parts] = {}
+        leaving: dict[str, list[tuple[str, Parts]]] = {}
+        arriving: dict[str, list[tuple[str, Parts]]] = {}
         for link in fabric["links"]:
             for (a, b), direction in zip((link["ends"], link["ends"][::-1]), link["directions"], strict=True):
                 parts = _parts_of(direction, phy_s)
                 if a not in switches:
-                    access[a] = (b, parts)
+                    leaving.setdefault(a, []).append((b, parts))
                 elif b in switches:
                     next_to[a].setdefault(b, parts)
                 else:
-                    egress[b] = parts
+                    arriving.setdefault(b, []).append((a, parts))
         self._ways = Ways(next_to)
-        self._access = {host: (self._ways.number[switch], parts) for host, (switch, parts) in access.items()}
-        self._egress = {host: (switch, egress[host]) for host, (switch, _) in self._access.items()}
+        self._leaving, self._arriving = self._numbered(leaving), self._numbered(arriving)
+        """The switch at each port of a host, and that direction of the link."""
         self._transports = {entry["name"]: entry for entry in effective.get("transport", [])}
         self._transport_of = {group["name"]: group["transport"] for group in effective.get("flows", [])}
 
@@ -59,44 +62,83 @@ class Ideal:
         if not is_known.any():
             return np.full(rows_of(messages), np.nan)
         groups, of_group = numbered(flows["group"])
-        mss, header, in_hosts_s = np.array([self._constants(group) for group in groups]).reshape(-1, 3)[of_group[at]].T
-        delay_s, all_s_per_bit, slowest_s_per_bit, overhead, switches = self._wholes(flows)[:, at]
-        fixed_s = delay_s + switches * self._in_switch_s() + in_hosts_s
-        per_packet = header + overhead
+        mss, header = np.array([self._constants(group) for group in groups]).reshape(-1, 2)[of_group[at]].T
+        in_hosts_s = self._in_hosts_s(flows)[at]
         size = messages["bytes"].astype(np.float64)
         packets = np.maximum(np.ceil(size / mss), 1.0)
-        last = size - (packets - 1) * mss + per_packet
-        whole = size + packets * per_packet
-        on_links = 8 * last * all_s_per_bit + 8 * (whole - last) * slowest_s_per_bit
-        return np.where(is_known, (fixed_s + on_links) * _PS, np.nan)
+        ideal = np.full(rows_of(messages), np.nan)
+        for ports in self._pairs_of_ports(flows):
+            wholes, parallel = self._wholes(flows, ports)[:, at], self._parallel(flows, ports)[at]
+            delay_s, all_s_per_bit, slowest_s_per_bit, overhead, switches = wholes
+            fixed_s = delay_s + switches * self._in_switch_s() + in_hosts_s
+            per_packet = header + overhead
+            last = size - (packets - 1) * mss + per_packet
+            whole = size + packets * per_packet
+            on_links = 8 * last * all_s_per_bit + 8 * (whole - last) * slowest_s_per_bit / parallel
+            ideal = np.fmin(ideal, np.where(is_known, (fixed_s + on_links) * _PS, np.nan))
+        return ideal
 
-    def _constants(self, group: str) -> tuple[float, float, float]:
-        """Return the payload of a group's packets, their other bytes above links, and the delays of both hosts."""
-        transport, host = self._transports[self._transport_of[group]], self._scenario.get("host", {})
-        in_hosts_s = sum(
-            seconds_of(host.get(part, {}).get(way, "0 s"))
-            for part in ("kernel", "network_card")
-            for way in ("send", "receive")
-        )
+    def _constants(self, group: str) -> tuple[float, float]:
+        """Return the payload of a group's packets, and their other bytes above links."""
+        transport = self._transports[self._transport_of[group]]
         header = bytes_of(transport.get("header_bytes", "0 B"))
         payload = transport.get("mss", transport.get("mtu"))  # the name in TCP and in RoCE
         mss = bytes_of(payload) if payload else bytes_of(transport["frame_bytes"]) - header
-        return mss, header, in_hosts_s
+        return mss, header
+
+    def _in_hosts_s(self, flows: Columns) -> Numbers:
+        """Return the constant delays of both hosts for each flow."""
+        total = np.zeros(rows_of(flows))
+        for part in ("kernel", "network_card"):
+            for end, way in (("source", "send"), ("destination", "receive")):
+                hosts, of_host = numbered(flows[end])
+                delays_s = [seconds_of(self._settings_of(host).get(part, {}).get(way, "0 s")) for host in hosts]
+                total += np.array(delays_s)[of_host]
+        return total
+
+    def _settings_of(self, host: str) -> Mapping[str, Any]:
+        settings: dict[str, Any] = self._scenario.get("host", {})
+        exceptions = settings.get("exceptions", ())
+        own = [exception for exception in exceptions if any(_names(name, host) for name in exception["hosts"])]
+        return settings | own[0] if own else settings
 
     def _in_switch_s(self) -> float:
         switch = self._scenario.get("switch", {})
         return sum(seconds_of(switch.get(name, "0 s")) for name in ("ingress_latency", "egress_latency"))
 
-    def _wholes(self, flows: Columns) -> Numbers:
-        """Return a shortest path's `WHOLE_ROWS` for each flow; the last row is the number of switches."""
+    def _pairs_of_ports(self, flows: Columns) -> list[tuple[int, int]]:
+        """Return the pairs of ports of a source and a destination."""
+        most = [max(len(self._leaving[host]) for host in numbered(flows[end])[0]) for end in ("source", "destination")]
+        return [(source, destination) for source in range(most[0]) for destination in range(most[1])]
+
+    def _numbered(self, access: Mapping[str, list[tuple[str, Parts]]]) -> _Access:
+        number = self._ways.number
+        return {host: [(number[switch], parts) for switch, parts in ports] for host, ports in access.items()}
+
+    def _parallel(self, flows: Columns, ports: tuple[int, int]) -> Numbers:
+        """Return the number of paths like the one between these ports that a flow uses at once."""
+        spreads = {name for name, entry in self._transports.items() if entry["kind"] == "uet"}
+        groups, of_group = numbered(flows["group"])
+        uses_all = np.array([self._transport_of[group] in spreads for group in groups])[of_group]
+        sums, firsts = [], []
+        ends = (("source", self._leaving), ("destination", self._arriving))
+        for (end, access), port in zip(ends, ports, strict=True):
+            hosts, of_host = numbered(flows[end])
+            sums.append(np.array([sum(1 / parts[1] for _, parts in access[host]) for host in hosts])[of_host])
+            firsts.append(np.array([1 / _port(access, host, port)[1][1] for host in hosts])[of_host])
+        return np.where(uses_all, np.minimum(*sums) / np.minimum(*firsts), 1.0)
+
+    def _wholes(self, flows: Columns, ports: tuple[int, int]) -> Numbers:
+        """Return each flow's `WHOLE_ROWS` between two ports; the last row is the number of switches."""
         sources, of_source = numbered(flows["source"])
         destinations, of_destination = numbered(flows["destination"])
-        ends = [self._egress[host] for host in destinations]
+        ends = [_port(self._arriving, host, ports[1]) for host in destinations]
         last = np.array([switch for switch, _ in ends])[of_destination]
         egress = np.array([parts for _, parts in ends]).T[:, of_destination]
         # Hosts with equal links at one switch share a search.
-        starts = {start: number for number, start in enumerate(dict.fromkeys(self._access[host] for host in sources))}
-        of_start = np.array([starts[self._access[host]] for host in sources])[of_source]
+        firsts = [_port(self._leaving, host, ports[0]) for host in sources]
+        starts = {start: number for number, start in enumerate(dict.fromkeys(firsts))}
+        of_start = np.array([starts[first] for first in firsts])[of_source]
         order = np.argsort(of_start, kind="stable")
         bounds = np.searchsorted(of_start[order], np.arange(len(starts) + 1))
         found = np.empty((WHOLE_ROWS, of_start.size))
@@ -108,10 +150,28 @@ class Ideal:
         return found
 
 
+def _port(access: _Access, host: str, port: int) -> tuple[int, Parts]:
+    ports = access[host]
+    return ports[min(port, len(ports) - 1)]
+
+
 def _parts_of(direction: Mapping[str, Any], phy_s: float) -> Parts:
     """Return the `Parts` of one direction of a link."""
     per_bit = 1 / float(direction["rate_bps"])
     return direction["delay_ps"] / _PS + phy_s, per_bit, per_bit, float(direction["overhead_bytes"])
+
+
+def _names(name: str, host: str) -> bool:
+    """Return whether a name, a range or a pattern of a scenario includes a host."""
+    if ".." not in name:
+        return name == "all" or fnmatchcase(host, name)
+    (stem, first), (_, last), (own, number) = (_split_digits(part.strip()) for part in (*name.split(".."), host))
+    return own == stem and bool(number) and int(first) <= int(number) <= int(last)
+
+
+def _split_digits(name: str) -> tuple[str, str]:
+    stem = name.rstrip("0123456789")
+    return stem, name[len(stem) :]
 
 
 def _places(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -107,8 +107,11 @@ class _Graph:
         switches = set(network.switches)
         self._at: dict[str, list[Wire]] = {name: [] for name in network.switches}
         self._hosts: dict[str, list[Wire]] = {name: [] for name in network.switches}
+        # A host with several links has its box at the switch of the first.
+        self._first: dict[str, Wire] = {}
         for wire in network.wires:
             for end in wire.ends:
+                self._first.setdefault(end, wire)
                 if end in switches:
                     (self._at if wire.other(end) in switches else self._hosts)[end].append(wire)
 
@@ -266,6 +269,7 @@ class _Graph:
     def _host_boxes(self, box: Box) -> Iterator[Box]:
         """Yield boxes of hosts: single ones in a small network, otherwise equal ones together."""
         wires = [(name, wire) for name in box.members for wire in self._hosts[name]]
+        wires = [(name, wire) for name, wire in wires if self._first[wire.other(name)] is wire]
         are_few = len(self._network.hosts) <= _HOSTS_ALONE and len(wires) <= _HOSTS_ALONE_AT_SWITCH
         kinds = [[pair] for pair in wires] if are_few else _classes(wires, lambda pair: self._wire_key(*pair))
         for kind in kinds:

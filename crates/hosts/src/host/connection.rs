@@ -9,6 +9,7 @@ use super::flow_endpoints::{Asked, Visit};
 use super::gro::Segment;
 use super::half_connection::HalfConnection;
 use super::payload::is_from_receiver;
+use super::ports::Way;
 use super::rpc::Rpc;
 use super::state::HostState;
 use crate::application::{
@@ -240,6 +241,13 @@ impl Connection {
         } else if let Some(request) = self.request_mut() {
             request.take_turn(visit);
         }
+    }
+
+    /// Returns the properties that decide on the port of the data that `host` sends.
+    pub fn way_from(&self, host: HostId) -> Way {
+        let request = self.rpc.as_ref().and_then(|rpc| rpc.half.as_deref());
+        let half = request.filter(|_| host != self.flow.endpoints.host(Side::Sender));
+        half.unwrap_or(&self.flow).endpoints.way()
     }
 
     fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {

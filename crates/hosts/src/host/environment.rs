@@ -1,7 +1,7 @@
 //! The interface between hosts and their driver.
 
 use hitless_core::engine::{PacketHandle, PacketStore};
-use hitless_core::wire::{Duration, FlowId, HostId, Time};
+use hitless_core::wire::{Duration, FlowId, HostId, PortId, Time};
 
 use super::event::HostEvent;
 use crate::application::{FlowRecord, ReceiverRecord, SenderEnd};
@@ -33,6 +33,9 @@ pub trait HostEnvironment {
 
     /// Puts a packet on the host's link. Calls are in order of departure.
     fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time);
+
+    /// Puts a packet on one of the links of a host that has several. Calls for a port are in order of departure.
+    fn transmit_by_port(&mut self, host: HostId, port: PortId, packet: PacketHandle, last_bit_leaves_at: Time);
 
     /// Drops a packet; the driver frees it.
     fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop);

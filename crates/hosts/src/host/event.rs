@@ -1,7 +1,7 @@
 //! Events at hosts, which the driver returns when they are due.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::{FlowId, HostId};
+use hitless_core::wire::{FlowId, HostId, PortId};
 
 /// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
@@ -29,6 +29,14 @@ impl Side {
             Side::Receiver => Side::Sender,
         }
     }
+}
+
+/// The line of flows that wait for a port, or [`Lane::ALL`] for the connections that wait for all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub struct Lane(pub u16);
+
+impl Lane {
+    pub const ALL: Self = Self(u16::MAX);
 }
 
 /// The timers of one direction of a connection.
@@ -66,6 +74,10 @@ pub enum HostEvent {
     Emit(PacketHandle),
     /// The network card has drained: waiting senders can continue.
     CardDrained(HostId),
+    /// A packet has passed the send delay of a host with several ports.
+    EmitByPort(PacketHandle, PortId),
+    /// A port has drained, or all ports have: waiting senders can continue.
+    PortDrained(HostId, Lane),
     /// The host grants the next credit.
     Credit(HostId),
 }

@@ -11,6 +11,7 @@ use super::environment::HostEnvironment;
 use super::event::{Direction, HostEvent, Side, Timer};
 use super::gro::{ReceiveRing, Segment};
 use super::message::Message;
+use super::ports::Way;
 use super::priority_tagger::PriorityTagger;
 use super::progress::{Progress, Step};
 use super::reorder_buffer::ReorderBuffer;
@@ -61,7 +62,7 @@ struct Template {
 #[repr(C)]
 pub struct Endpoint {
     template: Template,
-    /// Whether the host's stack delays packets of this end.
+    /// Whether packets of this end have a delay in the host's stack or a choice of ports.
     delays_send: bool,
     timers: PendingTimers,
     /// Ring in which packets wait for the kernel's poll.
@@ -77,7 +78,7 @@ impl Endpoint {
         let Packet { flow, source, destination, flow_hash, class, ttl, .. } = template;
         Self {
             template: Template { flow, source, destination, flow_hash, class, ttl },
-            delays_send: host.stack(on_network_card).send.is_some(),
+            delays_send: host.stack(on_network_card).send.is_some() || host.ports.is_some(),
             timers: PendingTimers::NONE,
             send_line: DelayLine::default(),
             receive_line: DelayLine::default(),
@@ -129,6 +130,8 @@ pub struct FlowEndpoints {
     pub waiting: bool,
     /// Whether either host delays received packets, by its stack or by polling.
     pub delays_receive: bool,
+    /// Whether packets of the flow can take different ports of a host.
+    pub spreads: bool,
     /// Set when the sending end has ended.
     pub outcome: Option<FlowOutcome>,
     pub receiver_host: HostId,
@@ -265,14 +268,31 @@ impl FlowEndpoints {
     fn send_all<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) {
         while !self.waiting {
             // The flow waits in line for the card instead of filling the card's queue.
-            if self.limited_by_card && !visit.host.may_send(visit.now) {
-                self.waiting = true;
-                return visit.host.wait(visit.now, self.id, visit.env);
+            if self.limited_by_card && !visit.host.may_send(visit.now) && self.waits_for_card(visit) {
+                return;
             }
             if !self.send(sender, visit) {
                 return;
             }
         }
+    }
+
+    /// Puts the flow in line if it must wait for its card.
+    #[inline(never)]
+    fn waits_for_card<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) -> bool {
+        if visit.host.ports.is_some() {
+            self.waiting = visit.host.waits_for_port(visit.now, self.id, self.way(), visit.env);
+        } else {
+            self.waiting = true;
+            visit.host.wait(visit.now, self.id, visit.env);
+        }
+        self.waiting
+    }
+
+    /// Returns the properties that decide on the port of the sender's packets.
+    pub fn way(&self) -> Way {
+        let Template { destination, flow_hash, .. } = self.sender_end.template;
+        Way { destination, flow_hash, spreads: self.spreads }
     }
 
     /// Sends one packet; returns false if there is none.
@@ -346,7 +366,15 @@ impl FlowEndpoints {
         host: &mut HostState,
         env: &mut E,
     ) {
-        let Some(delay) = host.stack(self.on_network_card).send else { return };
+        let delay = host.stack(self.on_network_card).send;
+        if let Some(ports) = &mut host.ports {
+            let port = ports.choose_for(&env.packets()[packet]);
+            ports.card_mut(port).commit(now, frame_bytes);
+            let Some(delay) = delay else { return host.send_by_port(now, port, packet, env) };
+            let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
+            return env.schedule(at, host.id, HostEvent::EmitByPort(packet, port));
+        }
+        let Some(delay) = delay else { return };
         // Committed before the delay, so that further senders see the frame's backlog already.
         host.card.commit(now, frame_bytes);
         let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);

@@ -8,6 +8,7 @@ use super::environment::{HostDrop, HostEnvironment};
 use super::event::{Direction, HostEvent, Side, Timer};
 use super::flow_endpoints::{Endpoint, FlowEndpoints, Visit};
 use super::gro::Segment;
+use super::ports::Way;
 use super::priority_tagger::PriorityTagger;
 use super::progress::Progress;
 use super::reorder_buffer::{Arrival, ReorderBuffer};
@@ -52,10 +53,12 @@ impl HalfConnection {
         let FlowConfig { source: from, destination: to, identity, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
         let stream = |of: &str| connection_stream(identity, direction, streams, of);
-        let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
-        let (sender, receiver) = transport.connect(&source.card, phases.0, phases.1, time_to_live, stream);
         // Packets in the same direction have the same 5-tuple.
         let is_reverse = direction != Direction::Flow;
+        let spreads = transport.spreads();
+        let uplink = source.uplink(Way { destination: to, flow_hash: identity.flow_hash(is_reverse), spreads });
+        let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
+        let (sender, receiver) = transport.connect(uplink, phases.0, phases.1, time_to_live, stream);
         let on_network_card = transport.is_on_network_card();
         let data = Packet {
             flow: id,
@@ -89,6 +92,7 @@ impl HalfConnection {
             limited_by_card: source.tcp_small_queues || !transport.is_tcp(),
             waiting: false,
             delays_receive,
+            spreads,
             outcome: None,
             receiver_host: to,
             progress: Progress::new(config.application),
@@ -114,8 +118,8 @@ impl HalfConnection {
             [Side::Sender, Side::Receiver].map(|side| &hosts[self.endpoints.host(side).0 as usize]);
         let transport = transports[usize::from(self.transport.0)].opened(Some(known_rtt));
         let stream = |of: &str| connection_stream(self.identity, self.endpoints.direction, streams, of);
-        let phases = (source.timer_phase, destination.timer_phase);
-        (self.sender, _) = transport.connect(&source.card, phases.0, phases.1, source.time_to_live, stream);
+        let (uplink, phases) = (source.uplink(self.endpoints.way()), (source.timer_phase, destination.timer_phase));
+        (self.sender, _) = transport.connect(uplink, phases.0, phases.1, source.time_to_live, stream);
     }
 
     /// Prefetches the state that a packet needs; the result only keeps the loads alive.

@@ -316,6 +316,11 @@ impl Hosts {
             Event::Poll(flow, side) => self.poll(now, flow, side, env),
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
+            Event::EmitByPort(packet, port) => {
+                let host = env.packets()[packet].source;
+                self.hosts[host.0 as usize].send_by_port(now, port, packet, env);
+            }
+            Event::PortDrained(host, lane) => self.port_drained(now, host, lane, env),
             Event::Credit(host) => self.grant_credit(now, host, env),
             Event::Timer(flow, direction, timer) => {
                 let of_flow = if timer == Timer::Sender { Side::Sender } else { Side::Receiver };
@@ -354,7 +359,7 @@ impl Hosts {
 
     /// Like [`Self::visit`], for the end at `host`.
     #[inline]
-    fn visit_at<E: HostEnvironment>(
+    pub(super) fn visit_at<E: HostEnvironment>(
         &mut self,
         now: Time,
         flow: FlowId,

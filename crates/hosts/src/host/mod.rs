@@ -11,7 +11,7 @@
 //!
 //! A delay of zero needs no event. GRO replaces the receive delay. The priority tagger and the reorder buffer are
 //! optional. A sender is held back while its card has a backlog; when the card has drained, the waiting senders take
-//! turns, one packet each.
+//! turns, one packet each. A host with several links has a card for each (`ports`).
 //!
 //! The two ends of a flow communicate only by packets, so they can be in different partitions. Each partition has a
 //! `Hosts` that knows all hosts. The sending end closes when it knows that everything has arrived. The receiving end
@@ -39,6 +39,9 @@ mod hosts;
 mod message;
 mod network_card;
 mod payload;
+mod port_lines;
+mod port_turns;
+mod ports;
 mod priority_tagger;
 mod progress;
 mod reorder_buffer;
@@ -52,7 +55,8 @@ mod tests;
 pub use card_timing::CardClock;
 pub use config::HostConfig;
 pub use environment::{HostDrop, HostEnvironment};
-pub use event::{Direction, HostEvent, Side, Timer};
+pub use event::{Direction, HostEvent, Lane, Side, Timer};
 pub use gro::GroConfig;
 pub use hosts::{HostTotals, Hosts};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};
+pub use ports::PortConfig;

@@ -133,6 +133,13 @@ impl NetworkCard {
         }
     }
 
+    /// Creates a card that stands for several together: it has the sum of their rates, and never room for a frame.
+    pub fn standing_for(configs: impl Iterator<Item = NetworkCardConfig> + Clone) -> Option<Self> {
+        let sum_bps = configs.clone().map(|config| config.rate.as_bps()).fold(0, u64::saturating_add);
+        let config = NetworkCardConfig { rate: BitRate::from_bps(sum_bps)?, clock: None, ..configs.last()? };
+        Some(Self { committed_until: Time::NEVER, ..Self::new(&config) })
+    }
+
     pub fn rate(&self) -> BitRate {
         self.rate
     }

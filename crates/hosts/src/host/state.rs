@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hitless_core::engine::{PacketHandle, Stream};
-use hitless_core::wire::{Duration, FlowId, HostId, Time};
+use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Time};
 
 use super::config::HostConfig;
 use super::credit_pacer::{CreditPacer, Granted};
@@ -11,6 +11,7 @@ use super::environment::{HostDrop, HostEnvironment};
 use super::event::HostEvent;
 use super::gro::GroConfig;
 use super::network_card::NetworkCard;
+use super::ports::{Ports, Way};
 use crate::application::PacketCounts;
 use crate::stack::{StackConfig, StackDelay};
 
@@ -61,6 +62,9 @@ pub struct HostState {
     /// Whether this host belongs to this partition.
     #[configured]
     pub is_here: bool,
+    /// The ports, if there are several. `card` then stands for all of them, and never has room.
+    #[part]
+    pub ports: Option<Box<Ports>>,
 }
 
 impl HostState {
@@ -82,6 +86,7 @@ impl HostState {
             dropped_packets: 0,
             counts: PacketCounts::default(),
             is_here: true,
+            ports: None,
         }
     }
 
@@ -131,7 +136,7 @@ impl HostState {
 
     #[cold]
     #[inline(never)]
-    fn drop<E: HostEnvironment>(&mut self, packet: PacketHandle, env: &mut E) {
+    pub(super) fn drop<E: HostEnvironment>(&mut self, packet: PacketHandle, env: &mut E) {
         self.dropped_packets += 1;
         self.counts.dropped += 1;
         env.drop_packet(self.id, packet, HostDrop::NetworkCardFull);
@@ -143,8 +148,13 @@ impl HostState {
         self.waiting.is_empty() && self.card.has_room(now)
     }
 
+    /// Returns the rate at which a flow can leave the host, and the number of ports that it uses.
+    pub fn uplink(&self, way: Way) -> (BitRate, u16) {
+        self.ports.as_ref().and_then(|ports| ports.uplink(way)).unwrap_or((self.card.rate(), 1))
+    }
+
     /// Adds `flow` to the end of the waiting line.
-    #[inline(never)]
+    #[inline]
     pub fn wait<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         self.waiting.push_back(flow);
         self.arm_drain(now, env);
@@ -154,6 +164,11 @@ impl HostState {
     #[inline]
     pub fn wait_again(&mut self, flow: FlowId) {
         self.waiting.push_back(flow);
+    }
+
+    /// Takes a flow out of the waiting line, which a host with several ports only uses during a turn.
+    pub fn take_waiting(&mut self) -> Option<FlowId> {
+        self.waiting.pop_front()
     }
 
     /// Returns the next flow in turn, while the card has room.

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use hitless_core::engine::{FlowIdentity, PacketHandle, PacketStore, RandomStreams};
-use hitless_core::wire::{BitRate, Bytes, Duration, FlowId, HostId, Time, Transport};
+use hitless_core::wire::{BitRate, Bytes, Duration, FlowId, HostId, PortId, Time, Transport};
 use proptest::prelude::*;
 
 use super::*;
@@ -45,6 +45,8 @@ struct World {
     losses: Vec<u64>,
     lost: u64,
     departures: Vec<(HostId, FlowId, Time)>,
+    /// Ports of packets from hosts with several, and their departures.
+    ports_taken: Vec<(PortId, Time)>,
     drops: Vec<HostDrop>,
     records: FlowRecords,
     messages: Vec<MessageRecord>,
@@ -86,6 +88,11 @@ impl HostEnvironment for World {
         }
         let destination = self.packets[packet].destination;
         self.push(last_bit_leaves_at + PIPE_DELAY, Happening::Arrival(destination, packet));
+    }
+
+    fn transmit_by_port(&mut self, host: HostId, port: PortId, packet: PacketHandle, last_bit_leaves_at: Time) {
+        self.ports_taken.push((port, last_bit_leaves_at));
+        self.transmit(host, packet, last_bit_leaves_at);
     }
 
     fn drop_packet(&mut self, _host: HostId, packet: PacketHandle, reason: HostDrop) {

@@ -256,8 +256,12 @@ impl LiveFabric {
 /// Builds the local part of `scenario`, and returns which switches are in it.
 fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, Vec<bool>), String> {
     let topology = scenario.build_topology()?;
+    let of_hosts = scenario.host.of_each(&topology)?;
     let real_end = |name: &str, node: Node| match node {
-        Node::Host(host) => RealEnd::Host(NetworkCard::new(&network_card(&scenario.host, &topology, host.0))),
+        Node::Host(host) => {
+            let settings = &of_hosts[host.0 as usize];
+            RealEnd::Host(NetworkCard::new(&network_card(settings, &topology, &topology.host(host).ports[0])))
+        }
         Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
     };
     let mut border = Border::new(&topology, &settings.points, real_end)?;

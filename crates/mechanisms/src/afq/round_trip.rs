@@ -72,9 +72,9 @@ impl Nearest {
     pub fn new(around: Surroundings<'_>) -> Self {
         let topology = around.topology;
         let mut found = vec![u64::MAX; topology.switches.len()];
-        let attached = topology.host_ids().map(|host| {
-            let link = topology.spec(topology.host(host).port.link);
-            Reverse((one_way_ps(around, link), topology.attachment(host).0.0))
+        let ports = topology.hosts.iter().flat_map(|host| &host.ports);
+        let attached = ports.filter_map(|port| {
+            Some(Reverse((one_way_ps(around, topology.spec(port.link)), port.peer.node.switch()?.0)))
         });
         let mut waiting: BinaryHeap<_> = attached.collect();
         while let Some(Reverse((distance_ps, switch))) = waiting.pop() {

@@ -126,8 +126,9 @@ fn group_bps(check: &Check<'_>, topology: &Topology, routing: &Routing, group: &
     let count = sources.len().max(destinations.len());
     let flows = sources.iter().cycle().zip(destinations.iter().cycle()).take(count);
     let has_no_other_way = |&(&source, &destination): &(&HostId, &HostId)| {
-        let first = topology.attachment(source).0;
-        always_crosses(topology, routing, first, destination, link, &mut BTreeMap::new())
+        let mut known = BTreeMap::new();
+        let mut firsts = topology.attachments(source).map(|(switch, _)| switch);
+        firsts.all(|first| always_crosses(topology, routing, first, destination, link, &mut known))
     };
     (flows.filter(has_no_other_way).count() as u64).saturating_mul(udp.rate.as_bps())
 }

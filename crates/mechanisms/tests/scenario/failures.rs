@@ -131,7 +131,7 @@ fn failures_that_cannot_be_are_refused() {
         assert_eq!(told(&changed(from, to)), format!("failure[0].{expected}"));
     }
     let at_a_host = rerouted().replacen(link, "link = \"h4<->sw10\"", 1);
-    assert_eq!(told(&at_a_host), "failure[0].link: a host has one port: nothing can be rerouted");
+    assert_eq!(told(&at_a_host), "failure[0].link: h4 has one port: nothing can be rerouted");
     let never_probed = changed("[recovery]", "[recovery]\ndetection = { kind = \"probes\", interval = \"0 s\" }");
     assert_eq!(told(&never_probed), "recovery.detection.interval: must be above zero");
     let never_polled =

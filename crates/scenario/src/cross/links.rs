@@ -15,8 +15,7 @@ use crate::network::loss::LossModel;
 use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
 use crate::network::switch::FlowQueueingSettings;
 use crate::network::topology::select::select_links;
-
-use crate::network::topology::{DELAY_MAX, LinkId, Topology};
+use crate::network::topology::{DELAY_MAX, LinkId, Node, Topology};
 
 impl Check<'_> {
     pub(super) fn links(&mut self, topology: &Topology) {
@@ -143,8 +142,12 @@ impl Check<'_> {
         let scheduled = self.scenario.links.iter().any(|link| !link.schedule.is_empty() && is_scheduled(&link.name));
         self.require(!scheduled, &field, "has a schedule in [[link]]: a link goes down by the one or the other");
         let ends = topology.link(one.link);
-        let between_switches = ends.a.node.is_switch() && ends.b.node.is_switch();
-        self.require(between_switches || !self.reroutes(), &field, "a host has one port: nothing can be rerouted");
+        let has_one_port = |node| matches!(node, Node::Host(host) if !topology.host(host).is_multi_homed());
+        let of_host = [ends.a.node, ends.b.node].into_iter().find(|&node| has_one_port(node));
+        self.require_else(of_host.is_none() || !self.reroutes(), || {
+            let name = of_host.map_or("", |node| topology.name(node));
+            Problem::new(&field, "", format!("{name} has one port: nothing can be rerouted"))
+        });
         Some(one.link)
     }
 

@@ -28,6 +28,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     // The following checks refer to nodes and links by name. Without a fabric each name would be a separate error.
     if let Some(topology) = check.topology() {
         check.switch_ports(&topology);
+        check.host_exceptions(&topology);
         check.flows(&topology);
         check.links(&topology);
         check.failures(&topology);
@@ -79,6 +80,17 @@ impl Check<'_> {
         if let TopologySettings::FatTree(tree) = &self.scenario.topology {
             self.require(tree.k.is_multiple_of(2), "topology.k", "must be even");
         }
+        self.homes(&topology);
         bad.is_empty().then_some(topology)
+    }
+
+    /// Requires one link per host in a live run: there a host is a program behind an interface.
+    fn homes(&mut self, topology: &Topology) {
+        let mut hosts = topology.hosts.iter().filter(|host| host.is_multi_homed());
+        if let (Purpose::Live, Some(host)) = (self.purpose, hosts.next()) {
+            let rule =
+                format!("{} has {} links, and in a live run a host has one interface", host.name, host.ports.len());
+            self.report(Problem::new("topology", "", rule).hint("give each host one link, or simulate the scenario"));
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Checks of switches, their ports, routing and hosts.
 
+use std::collections::BTreeSet;
+
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::{Bytes, Duration};
@@ -13,6 +15,7 @@ use crate::network::switch::{
     SchedulerKind, SwitchSettings,
 };
 use crate::network::topology::Topology;
+use crate::network::topology::select::{fits_pattern, select_hosts_by_pattern};
 
 /// Returns whether `a` is above `b`; false for lengths in different units.
 fn is_above(a: QueueLength, b: QueueLength) -> bool {
@@ -97,7 +100,7 @@ impl Check<'_> {
     fn selected_ports(&mut self, topology: &Topology, entry: &PortSettings, number: usize) {
         let known = || topology.switches.iter().map(|switch| switch.name.as_str());
         for (place, name) in entry.switches.iter().enumerate() {
-            self.require_else(known().any(|switch| switch == name), || {
+            self.require_else(known().any(|switch| fits_pattern(switch, name)), || {
                 let field = format!("switch.ports[{number}].switches[{place}]");
                 Problem::new(field, "", "there is no switch of this name").maybe_hint(suggestion(name, known()))
             });
@@ -143,6 +146,29 @@ impl Check<'_> {
             Problem::new("host.reorder_buffer", "", "orders packets by their marks, and none has one")
                 .hint("give [host] priority_tagger = { by = \"remaining-bytes\" }")
         });
+    }
+
+    pub(super) fn host_exceptions(&mut self, topology: &Topology) {
+        let mut taken = BTreeSet::new();
+        for (number, exception) in self.scenario.host.exceptions.iter().enumerate() {
+            let section = format!("host.exceptions[{number}]");
+            let field = |name: &str| format!("{section}.{name}");
+            let rule = "has no effect: give kernel, network_card, tcp_small_queues or nic_queue";
+            self.require(exception.changes_something(), &section, rule);
+            self.require(exception.nic_queue.is_none_or(is_length), &field("nic_queue"), LENGTH_RULE);
+            self.jitter(exception.kernel.unwrap_or_default().jitter, &field("kernel"));
+            self.jitter(exception.network_card.unwrap_or_default().jitter, &field("network_card"));
+            match select_hosts_by_pattern(topology, &exception.hosts) {
+                Ok(hosts) => {
+                    let again = hosts.into_iter().find(|&host| !taken.insert(host));
+                    self.require_else(again.is_none(), || {
+                        let name = again.map_or("", |host| &topology.host(host).name);
+                        Problem::new(field("hosts"), "", format!("{name} is named twice: a host has one exception"))
+                    });
+                }
+                Err(rule) => self.report(Problem::new(field("hosts"), "", rule)),
+            }
+        }
     }
 
     /// Checks the jitter of the stack described in `section`.

@@ -292,8 +292,10 @@ impl Check<'_> {
     }
 
     fn rate_fits(&mut self, udp: &UdpSettings, sources: &[HostId], section: &str, topology: &Topology) {
-        if let Some(&host) = sources.iter().find(|&&host| udp.rate > topology.host_rate(host)) {
-            let (name, rate, link_rate) = (&topology.host(host).name, udp.rate.text(), topology.host_rate(host).text());
+        // A flow stays on one port of its host.
+        let least = |host: HostId| topology.port_rates(host).min().filter(|&least| udp.rate > least);
+        if let Some((host, least)) = sources.iter().find_map(|&host| Some((host, least(host)?))) {
+            let (name, rate, link_rate) = (&topology.host(host).name, udp.rate.text(), least.text());
             let rule = format!("its rate ({rate}) is above that of the link of {name} ({link_rate})");
             self.report(Problem::new(format!("{section}.transport"), "", rule));
         }

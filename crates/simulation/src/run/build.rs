@@ -5,10 +5,10 @@ use std::sync::Arc;
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::{Duration, HostId, Time};
-use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
+use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, PortConfig, QueueCapacity};
 use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::select::select_links;
-use hitless_scenario::network::topology::{DirectedLink, Topology};
+use hitless_scenario::network::topology::{DirectedLink, Planes, Port, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
 use hitless_scenario::{Clocks, FlowGroup, HostSettings, Scenario, StackSettings, workload};
 use hitless_switch::Switch;
@@ -61,7 +61,7 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
         (at, Change::Command { switch: switch.0, mechanism, command: number })
     });
     changes.extend(commands);
-    let mut hosts = hosts(&scenario, &topology, streams);
+    let mut hosts = hosts(&scenario, &topology, streams)?;
     let configs = scenario.transport_configs(&topology).into_iter();
     let transports = configs.map(|config| hosts.add_transport(config)).collect();
     let switches = switches_of(plan, &scenario, &topology, &streams);
@@ -77,13 +77,38 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     Ok(Run { global, network, events: 0, now: Time::ZERO })
 }
 
-fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Hosts {
+fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Result<Hosts, String> {
     let mut hosts = Hosts::new(streams);
-    for host in topology.host_ids() {
-        let config = host_config(scenario, topology, host, &streams);
+    let settings = scenario.host.of_each(topology)?;
+    for (host, settings) in topology.host_ids().zip(&settings) {
+        let config = host_config(scenario, settings, topology, host, &streams);
         hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
     }
-    hosts
+    if topology.has_multi_homed_hosts() {
+        add_ports(scenario, &settings, topology, &streams, &mut hosts);
+    }
+    Ok(hosts)
+}
+
+/// Gives the hosts with several links a port for each.
+fn add_ports(
+    scenario: &Scenario,
+    settings: &[HostSettings],
+    topology: &Topology,
+    streams: &RandomStreams,
+    hosts: &mut Hosts,
+) {
+    let planes = Planes::new(topology);
+    let of_hosts: Arc<[u64]> = topology.host_ids().map(|host| planes.of_host(topology, host)).collect();
+    for host in topology.host_ids().filter(|&host| topology.host(host).is_multi_homed()) {
+        let ports = topology.host(host).ports.iter().zip(planes.of_ports(topology, host));
+        let config = |(port, plane): (&Port, u32)| {
+            let settings = &settings[host.0 as usize];
+            PortConfig { network_card: clocked_card(scenario, settings, topology, port, streams), plane }
+        };
+        let configs: Vec<PortConfig> = ports.map(config).collect();
+        hosts.set_ports(host, &configs, Arc::clone(&of_hosts));
+    }
 }
 
 fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Vec<Switch> {
@@ -130,9 +155,9 @@ fn impair(
     Ok(())
 }
 
-/// The configuration of a host's network card.
-pub fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> NetworkCardConfig {
-    let link = topology.spec(topology.hosts[host as usize].port.link);
+/// The configuration of the network card at a port of a host.
+pub fn network_card(settings: &HostSettings, topology: &Topology, port: &Port) -> NetworkCardConfig {
+    let link = topology.spec(port.link);
     let capacity = match settings.nic_queue {
         QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
         QueueLength::Bytes(bytes) => QueueCapacity::Bytes(bytes),
@@ -140,11 +165,26 @@ pub fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> 
     NetworkCardConfig { wire_overhead_bytes: link.overhead_bytes, capacity, ..NetworkCardConfig::at_rate(link.rate) }
 }
 
-fn host_config(scenario: &Scenario, topology: &Topology, host: HostId, streams: &RandomStreams) -> HostConfig {
-    let settings = &scenario.host;
-    let link_name = topology.link_name(topology.host(host).port.link);
-    let clock = scenario.clocks.card(streams, &link_name);
-    let network_card = NetworkCardConfig { clock, ..network_card(settings, topology, host.0) };
+/// The network card at a port of a host, with its clock.
+fn clocked_card(
+    scenario: &Scenario,
+    settings: &HostSettings,
+    topology: &Topology,
+    port: &Port,
+    streams: &RandomStreams,
+) -> NetworkCardConfig {
+    let clock = scenario.clocks.card(streams, &topology.link_name(port.link));
+    NetworkCardConfig { clock, ..network_card(settings, topology, port) }
+}
+
+fn host_config(
+    scenario: &Scenario,
+    settings: &HostSettings,
+    topology: &Topology,
+    host: HostId,
+    streams: &RandomStreams,
+) -> HostConfig {
+    let network_card = clocked_card(scenario, settings, topology, &topology.host(host).ports[0], streams);
     HostConfig {
         kernel_stack: StackSettings::from(settings.kernel).into(),
         gro: settings.kernel.gro.map(Into::into),

@@ -171,6 +171,14 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         self.shared.put_on_link(link, packet, last_bit_leaves_at);
     }
 
+    fn transmit_by_port(&mut self, host: HostId, port: PortId, packet: PacketHandle, last_bit_leaves_at: Time) {
+        if self.shared.order.is_some() {
+            self.shared.note_sent(packet, last_bit_leaves_at);
+        }
+        let link = self.shared.links_of_ports[host.0 as usize][usize::from(port.0)];
+        self.shared.put_on_link(link, packet, last_bit_leaves_at);
+    }
+
     fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop) {
         let descriptor = &self.shared.packets[packet];
         if reason == HostDrop::NetworkCardFull {

@@ -2,7 +2,7 @@
 //! or several.
 
 use hitless_core::engine::{OrderKey, Stream};
-use hitless_core::wire::{BitRate, Duration, FlowId, Packet, PortId, Time, Transport};
+use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time, Transport};
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
@@ -46,6 +46,12 @@ pub(super) trait Fabric {
 
     /// Tells a switch the new state of a port.
     fn set_port_state(&mut self, now: Time, switch: SwitchId, port: PortId, state: PortState);
+
+    /// Tells a host that its port is down or up.
+    fn set_host_port_state(&mut self, now: Time, host: HostId, port: PortId, is_up: bool);
+
+    /// Tells all hosts whether the fabric can reach this port of a host.
+    fn set_reachable(&mut self, host: HostId, port: PortId, is_reachable: bool);
 
     /// Redirects packets for a port to `backup`, or back to the port itself.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>);
@@ -120,6 +126,15 @@ impl<E: Edge> Fabric for Network<E> {
     fn set_port_state(&mut self, now: Time, switch: SwitchId, port: PortId, state: PortState) {
         let (switch, mut environment) = self.at(switch.0);
         switch.port_state(now, port, state, &mut environment);
+    }
+
+    fn set_host_port_state(&mut self, now: Time, host: HostId, port: PortId, is_up: bool) {
+        let (hosts, mut environment) = self.hosts();
+        hosts.set_port_state(now, host, port, is_up, &mut environment);
+    }
+
+    fn set_reachable(&mut self, host: HostId, port: PortId, is_reachable: bool) {
+        self.hosts.set_reachable(host, port, is_reachable);
     }
 
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {

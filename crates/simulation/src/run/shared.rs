@@ -7,7 +7,7 @@ use hitless_core::wire::{Duration, FlowId, HostId, OrderedSet, PortId, Time, Tra
 use hitless_hosts::{HostEvent, SenderEnd};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::routing::Routing;
-use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
+use hitless_scenario::network::topology::{DirectedLink, Host, Node, Topology};
 use hitless_switch::{DropReason, SwitchEvent};
 
 use super::drops::DropLedger;
@@ -39,9 +39,12 @@ pub(super) struct Shared<E> {
     pub clocks: NodeClocks,
     /// Number of events that began at once, without the queue.
     pub events_at_once: u64,
-    /// By host: the link it sends on.
+    /// By host: the link it sends on, the first of several.
     #[configured]
     pub host_links: Vec<u32>,
+    /// By host and port: the link it sends on; empty if every host has one.
+    #[configured]
+    pub links_of_ports: Vec<Vec<u32>>,
     /// By switch and port: the link it sends on; none for a recirculation port.
     #[configured]
     pub switch_links: SwitchLinks,
@@ -135,7 +138,8 @@ impl<E> Shared<E> {
             links,
             routing,
             clocks: NodeClocks::new(topology.hosts.len() + topology.switches.len()),
-            host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
+            host_links: topology.hosts.iter().map(|host| host.ports[0].link.index() as u32).collect(),
+            links_of_ports: links_of_ports(topology),
             switch_links: SwitchLinks::new(topology),
             hosts_count: topology.hosts.len() as u32,
             shortest_delays: shortest_delays(scenario, topology),
@@ -158,6 +162,14 @@ impl<E> Shared<E> {
 fn shortest_delays(scenario: &Scenario, topology: &Topology) -> BTreeMap<usize, Duration> {
     let changing = scenario.changing_lines(topology).into_iter();
     changing.map(|(link, delay)| (link, delay + scenario.switch.phy_latency)).collect()
+}
+
+fn links_of_ports(topology: &Topology) -> Vec<Vec<u32>> {
+    if !topology.has_multi_homed_hosts() {
+        return Vec::new();
+    }
+    let of_host = |host: &Host| host.ports.iter().map(|port| port.link.index() as u32).collect();
+    topology.hosts.iter().map(of_host).collect()
 }
 
 /// Creates the event queue. Each link has at most one pending arrival, that of its first frame. Simultaneous arrivals

@@ -1,5 +1,6 @@
 //! Fabrics with few hosts, so that hundreds of worlds run in a minute.
 
+use hitless_core::wire::BitRate;
 use hitless_scenario::network::topology::{DirectedLink, Node, Topology, TopologySettings};
 use toml::Table;
 
@@ -9,6 +10,10 @@ use crate::dice::Dice;
 /// Minimum 10 Gbps: when an application stops, the megabytes that it has written must drain within the world.
 pub const RATES: [&str; 5] = ["10 Gbps", "10 Gbps", "25 Gbps", "100 Gbps", "40 Gbps"];
 pub const DELAYS: [&str; 8] = ["1 us", "1 us", "100 ns", "0 s", "1 ps", "1 ns", "5 us", "30 us"];
+
+const DUAL_TOR: &str = "leaves_per_host = 2";
+/// Ports of hosts in a leaf-spine.
+const HOMES: [&str; 8] = ["", "", "", "", "", "planes = 2", "planes = 3", DUAL_TOR];
 
 fn link(dice: &mut Dice) -> String {
     format!("{{ rate = \"{}\", delay = \"{}\" }}", dice.pick(&RATES), dice.pick(&DELAYS))
@@ -44,6 +49,7 @@ pub fn triangle(hosts: u64, rate: &str, delay: &str) -> Table {
 
 pub fn any(dice: &mut Dice) -> Table {
     let (host, core) = (link(dice), link(dice));
+    let homes = dice.pick(&HOMES);
     let text = match dice.between(0, 9) {
         0..=2 => format!(
             "kind = \"dumbbell\"\nhosts_left = {}\nhosts_right = {}\nhost_link = {host}\nbottleneck = {core}",
@@ -52,10 +58,11 @@ pub fn any(dice: &mut Dice) -> Table {
         ),
         3..=5 => format!(
             "kind = \"leaf-spine\"\nleaves = {}\nspines = {}\nhosts_per_leaf = {}\nhost_link = {host}\n\
-             core_link = {core}",
-            dice.between(2, 3),
+             core_link = {core}\n{}",
+            if homes == DUAL_TOR { 2 * dice.between(1, 2) } else { dice.between(2, 3) },
             dice.between(1, 3),
-            dice.between(1, 3)
+            dice.between(1, 3),
+            homes
         ),
         6 => format!(
             "kind = \"chain\"\nhosts_left = [{}]\nswitches = [{}]\nhosts_right = [{}]\nhost_link = {host}\n\
@@ -65,9 +72,10 @@ pub fn any(dice: &mut Dice) -> Table {
             names("right", dice.between(1, 3))
         ),
         7 => format!(
-            "kind = \"fat-tree\"\nk = {}\nwiring = \"{}\"\nhost_link = {host}\ncore_link = {core}",
+            "kind = \"fat-tree\"\nk = {}\nwiring = \"{}\"\nhost_link = {host}\ncore_link = {core}\n{}",
             dice.pick(&[2, 4]),
-            dice.pick(&["standard", "ab"])
+            dice.pick(&["standard", "ab"]),
+            dice.pick(&["", "", "", "planes = 2"])
         ),
         _ => return triangle(dice.between(1, 4), dice.pick(&RATES), dice.pick(&DELAYS)),
     };
@@ -82,7 +90,7 @@ pub struct Places {
     /// All links, with both names of each.
     pub links: Vec<[String; 2]>,
     pub switches: Vec<String>,
-    /// The rate of the slowest host's link, in bits per second.
+    /// The rate of the slowest link of a host, in bits per second.
     pub host_rate_bps: u64,
 }
 
@@ -106,7 +114,12 @@ impl Places {
             core: all().filter(|&link| is_core(link)).map(named).collect(),
             links: all().map(named).collect(),
             switches: topology.switches.iter().map(|switch| switch.name.clone()).collect(),
-            host_rate_bps: topology.host_ids().map(|host| topology.host_rate(host).as_bps()).min().unwrap_or(1),
+            host_rate_bps: topology
+                .host_ids()
+                .flat_map(|host| topology.port_rates(host))
+                .map(BitRate::as_bps)
+                .min()
+                .unwrap_or(1),
         }
     }
 

@@ -41,6 +41,13 @@ pub(super) struct Paths {
     mask: u16,
     /// High bits of all values of the connection.
     high: u16,
+    /// Number of the host's ports, for choices that use values again: a value modulo this number is its port. They take
+    /// the ports in turn, because the values of acknowledged packets can all belong to the same port. Otherwise 1.
+    ports: u16,
+    /// Port of the next packet.
+    port: u16,
+    /// Ports with a loss since their last good packet, one bit each; they lose their turns.
+    suspected: u64,
     /// Position in the round of all values.
     index: u16,
     /// Order of the round.
@@ -59,8 +66,8 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Creates the paths of a connection; `count` is a power of 2.
-    pub fn new(choice: PathChoice, count: u16, probe_interval: Duration, mut stream: Stream) -> Self {
+    /// Creates the paths of a connection from a host with `ports`; `count` is a power of 2.
+    pub fn new(choice: PathChoice, count: u16, ports: u16, probe_interval: Duration, mut stream: Stream) -> Self {
         let mask = count - 1;
         let (high, order) = (draw(&mut stream) & !mask, draw(&mut stream) & mask);
         Self {
@@ -70,6 +77,9 @@ impl Paths {
             high,
             index: 0,
             order,
+            ports: if matches!(choice, PathChoice::Reps | PathChoice::Mixed) { ports.min(count) } else { 1 },
+            port: 0,
+            suspected: 0,
             penalties: vec![0; count.into()],
             good: VecDeque::new(),
             ring: VecDeque::new(),
@@ -82,17 +92,23 @@ impl Paths {
 
     /// Chooses the value of the next packet.
     pub fn next(&mut self) -> u16 {
+        if self.ports > 1 {
+            self.port = (self.port + 1) % self.ports;
+        }
         match self.choice {
             PathChoice::Oblivious => self.in_turn(),
             PathChoice::Bitmap => self.without_penalty(),
             PathChoice::Reps => self.remembered(),
-            PathChoice::Mixed => self.good.pop_front().unwrap_or_else(|| self.without_penalty()),
+            PathChoice::Mixed => self.take_good().unwrap_or_else(|| self.without_penalty()),
             PathChoice::Mrc => self.not_retired(),
         }
     }
 
     /// Learns of the path of a packet.
     pub fn learn(&mut self, now: Time, entropy: u16, feedback: Feedback) {
+        if self.ports > 1 {
+            self.suspect(entropy % self.ports, feedback);
+        }
         match self.choice {
             PathChoice::Oblivious => {}
             PathChoice::Bitmap => self.punish(entropy, feedback),
@@ -120,7 +136,38 @@ impl Paths {
         Some(entropy)
     }
 
+    fn suspect(&mut self, port: u16, feedback: Feedback) {
+        match feedback {
+            Feedback::Lost => self.suspected |= 1 << port,
+            Feedback::Good | Feedback::Marked | Feedback::Trimmed | Feedback::Restored => {
+                self.suspected &= !(1 << port)
+            }
+        }
+    }
+
+    /// Returns whether a value belongs to the port in turn.
+    fn is_in_turn(&self, entropy: u16) -> bool {
+        self.ports == 1 || self.suspected >> self.port & 1 == 1 || entropy % self.ports == self.port
+    }
+
+    fn take_good(&mut self) -> Option<u16> {
+        if self.ports == 1 {
+            return self.good.pop_front();
+        }
+        let place = self.good.iter().position(|&entropy| self.is_in_turn(entropy))?;
+        self.good.remove(place)
+    }
+
     fn in_turn(&mut self) -> u16 {
+        loop {
+            let entropy = self.in_round();
+            if self.is_in_turn(entropy) {
+                return entropy;
+            }
+        }
+    }
+
+    fn in_round(&mut self) -> u16 {
         let low = (self.index ^ self.order) & self.mask;
         self.index += 1;
         if self.index > self.mask {
@@ -158,7 +205,12 @@ impl Paths {
     }
 
     fn random(&mut self) -> u16 {
-        self.high | draw(&mut self.stream) & self.mask
+        loop {
+            let entropy = self.high | draw(&mut self.stream) & self.mask;
+            if self.is_in_turn(entropy) {
+                return entropy;
+            }
+        }
     }
 
     fn remembered(&mut self) -> u16 {
@@ -171,7 +223,7 @@ impl Paths {
             self.ring.push_back(entropy);
             return entropy;
         }
-        self.good.pop_front().unwrap_or_else(|| self.random())
+        self.take_good().unwrap_or_else(|| self.random())
     }
 
     fn remember(&mut self, now: Time, entropy: u16, feedback: Feedback) {

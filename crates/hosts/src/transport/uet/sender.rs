@@ -44,12 +44,12 @@ pub struct UetSender {
 }
 
 impl UetSender {
-    /// Creates an unused connection through a card of `rate`.
-    pub fn new(settings: UetSettings, rate: BitRate, stream: Stream) -> Self {
+    /// Creates an unused connection through `ports` with `rate` together.
+    pub fn new(settings: UetSettings, rate: BitRate, ports: u16, stream: Stream) -> Self {
         let credit_max = settings.window_max(rate, settings.base_rtt);
         Self {
             settings,
-            paths: Paths::new(settings.path_choice, settings.paths, settings.probe_interval, stream),
+            paths: Paths::new(settings.path_choice, settings.paths, ports, settings.probe_interval, stream),
             window: settings.has_window().then(|| Nscc::new(&settings, rate)),
             credit: settings.has_credit().then(|| Credit::new(credit_max)),
             flight: Flight::default(),

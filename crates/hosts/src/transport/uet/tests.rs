@@ -25,11 +25,11 @@ fn data(packet: &Packet) -> UetData {
 }
 
 fn paths(choice: PathChoice, count: u16) -> Paths {
-    Paths::new(choice, count, Duration::from_us(100), RandomStreams::new(1).stream("paths"))
+    Paths::new(choice, count, 1, Duration::from_us(100), RandomStreams::new(1).stream("paths"))
 }
 
 fn sender(settings: UetSettings) -> UetSender {
-    UetSender::new(settings, RATE, RandomStreams::new(1).stream("paths"))
+    UetSender::new(settings, RATE, 1, RandomStreams::new(1).stream("paths"))
 }
 
 fn all_sent(sender: &mut UetSender, now: Time) -> Vec<Packet> {
@@ -209,4 +209,25 @@ fn reps_uses_good_values_again_and_only_these_after_a_timeout() {
     assert_eq!(paths.next(), 5);
     paths.learn(Time::ZERO, 9, Feedback::Lost);
     assert_eq!([paths.next(), paths.next()], [5, 5]);
+}
+
+#[test]
+fn values_that_are_used_again_take_the_ports_in_turn_except_one_that_loses() {
+    for choice in [PathChoice::Reps, PathChoice::Mixed] {
+        let mut paths = Paths::new(choice, 64, 4, Duration::from_us(100), RandomStreams::new(1).stream("paths"));
+        let taken = |paths: &mut Paths| (0..40).map(|_| paths.next() % 4).collect::<Vec<_>>();
+        // Only values of port 1 come back.
+        (0..8).for_each(|value| paths.learn(Time(0), 4 * value + 1, Feedback::Good));
+        let ports = taken(&mut paths);
+        assert!(ports.iter().zip((0..4).cycle().skip(1)).all(|(port, expected)| *port == expected), "{ports:?}");
+        // Nothing from port 2 has arrived since its loss, and there are good values of others.
+        if choice == PathChoice::Mixed {
+            paths.learn(Time(0), 2, Feedback::Lost);
+            (0..80).for_each(|value| {
+                paths.learn(Time(0), 4 * (value % 16) + [0, 1, 3][value as usize % 3], Feedback::Good)
+            });
+            let ports = taken(&mut paths);
+            assert!(!ports.contains(&2), "{ports:?}");
+        }
+    }
 }

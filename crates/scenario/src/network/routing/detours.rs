@@ -57,7 +57,7 @@ impl Walk<'_> {
     }
 
     fn longest(&mut self, switch: SwitchId, arrival: PortId) -> Option<u32> {
-        if self.topology.attachment(self.destination).0 == switch {
+        if self.topology.is_attached(self.destination, switch) {
             return Some(0);
         }
         let hops = onward(self.watch.next_hops(self.table, switch, self.destination), arrival);
@@ -109,7 +109,10 @@ impl Watch {
 
     pub fn detours(&self, table: &Table, topology: &Topology, switch: SwitchId, port: PortId) -> Vec<Detour> {
         let ports = &topology.switch(switch).ports;
-        if !ports[usize::from(port.0)].faces_switch() {
+        // A host with one port cannot be reached through another.
+        if let Node::Host(host) = ports[usize::from(port.0)].peer.node
+            && !topology.host(host).is_multi_homed()
+        {
             return Vec::new();
         }
         let mut walks = self.walks(table, topology, switch, port);

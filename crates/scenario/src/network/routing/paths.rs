@@ -1,4 +1,5 @@
-//! Computes the tables with breadth-first searches from the switches with hosts, 64 at a time.
+//! Computes the tables with breadth-first searches from the switches with hosts, 64 at a time. A host with several
+//! ports has a separate search, from all its switches.
 //!
 //! Each switch has a word with one bit for each of the 64 searches. A step of the search spreads the newest bits to all
 //! neighbours. The ports through which a bit arrives first are the next hops towards its origin.
@@ -14,11 +15,11 @@ use super::weights::Capacities;
 use crate::network::topology::{LinkId, SwitchId, Topology};
 
 pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]) -> Table {
-    let (places, edge_switches) = place_hosts(topology, excluded);
+    let (places, edges) = place_hosts(topology, excluded);
     let mut search = Search::new(topology, excluded, places.iter().map(|place| place.port).collect());
-    let width = edge_switches.len().div_ceil(BLOCK);
+    let width = edges.len().div_ceil(BLOCK);
     let mut rows = vec![0; topology.switches.len() * width];
-    for (number, origins) in edge_switches.chunks(BLOCK).enumerate() {
+    for (number, origins) in edges.chunks(BLOCK).enumerate() {
         let mut blocks = search.next_hops(origins);
         if choice == PathRule::WeightedHash {
             blocks = search.weighted(topology, origins, &blocks);
@@ -30,10 +31,14 @@ pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]
     // The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
     let unplaced = |switch: SwitchId| SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) };
     let mut switches: Vec<SwitchPlace> = topology.switch_ids().map(unplaced).collect();
-    (0..).zip(&edge_switches).for_each(|(edge, switch)| switches[switch.0 as usize].edge = edge);
+    for (number, edge) in (0..).zip(&edges) {
+        if let Edge::Switch(switch) = edge {
+            switches[switch.0 as usize].edge = number;
+        }
+    }
     let rows = share_rows(&rows, width, &mut switches);
     let Search { blocks, ports, .. } = search;
-    Table { choice, edges: edge_switches.len(), places, switches, rows, blocks, ports }
+    Table { choice, edges: edges.len(), places, switches, rows, blocks, ports }
 }
 
 /// Keeps equal rows once, and tells each switch its own.
@@ -49,21 +54,60 @@ fn share_rows(rows: &[u32], width: usize, switches: &mut [SwitchPlace]) -> Vec<u
     shared
 }
 
-/// Finds the attachment switch of every host, and numbers these switches.
-fn place_hosts(topology: &Topology, excluded: &[LinkId]) -> (Vec<HostPlace>, Vec<SwitchId>) {
+/// A destination of the search.
+enum Edge {
+    /// A switch, for all its hosts with one port.
+    Switch(SwitchId),
+    /// A host with several ports: its switches, and its usable ports there.
+    Host(BTreeMap<SwitchId, Vec<PortId>>),
+}
+
+impl Edge {
+    fn switches(&self) -> Vec<SwitchId> {
+        match self {
+            Edge::Switch(switch) => vec![*switch],
+            Edge::Host(ports) => ports.keys().copied().collect(),
+        }
+    }
+
+    /// Returns the switches, with the capacity in bits per second from each to the destination. All hosts of a switch
+    /// share its paths, so their own links count only if they lead to a host with several ports.
+    fn capacities(&self, topology: &Topology) -> Vec<(SwitchId, u64)> {
+        let sum = |(switch, ports): (&SwitchId, &Vec<PortId>)| {
+            let rate = |port: &PortId| topology.spec(topology.switch(*switch).ports[usize::from(port.0)].link).rate;
+            (*switch, ports.iter().map(|port| rate(port).as_bps()).fold(0, u64::saturating_add))
+        };
+        match self {
+            Edge::Switch(switch) => vec![(*switch, u64::MAX)],
+            Edge::Host(ports) => ports.iter().map(sum).collect(),
+        }
+    }
+}
+
+/// Finds the attachment switch of every host, and numbers the destinations.
+fn place_hosts(topology: &Topology, excluded: &[LinkId]) -> (Vec<HostPlace>, Vec<Edge>) {
     let mut edge_numbers = vec![None; topology.switches.len()];
-    let mut edge_switches = Vec::new();
+    let mut edges = Vec::new();
     let mut places = Vec::with_capacity(topology.hosts.len());
     for host in topology.host_ids() {
         let (switch, port) = topology.attachment(host);
-        let edge = *edge_numbers[switch.0 as usize].get_or_insert_with(|| {
-            edge_switches.push(switch);
-            edge_switches.len() as u32 - 1
-        });
-        let is_usable = !excluded.contains(&topology.host(host).port.link.link);
-        places.push(HostPlace { edge, port, is_usable });
+        let ports = &topology.host(host).ports;
+        let is_usable = |link: LinkId| !excluded.contains(&link);
+        let mut add = |edge| {
+            edges.push(edge);
+            edges.len() as u32 - 1
+        };
+        let edge = if topology.host(host).is_multi_homed() {
+            let mut usable = BTreeMap::<SwitchId, Vec<PortId>>::new();
+            let ends = ports.iter().zip(topology.attachments(host)).filter(|(own, _)| is_usable(own.link.link));
+            ends.for_each(|(_, (switch, port))| usable.entry(switch).or_default().push(port));
+            add(Edge::Host(usable))
+        } else {
+            *edge_numbers[switch.0 as usize].get_or_insert_with(|| add(Edge::Switch(switch)))
+        };
+        places.push(HostPlace { edge, port, is_usable: is_usable(ports[0].link.link) });
     }
-    (places, edge_switches)
+    (places, edges)
 }
 
 fn usable_switch_ports<'a>(
@@ -106,11 +150,13 @@ impl Search {
         &self.neighbours[begin as usize..self.ends[switch] as usize]
     }
 
-    /// Returns the next hops of every switch towards at most 64 others.
-    fn next_hops(&mut self, origins: &[SwitchId]) -> Vec<Block> {
+    /// Returns the next hops of every switch towards at most 64 destinations.
+    fn next_hops(&mut self, origins: &[Edge]) -> Vec<Block> {
         let mut blocks = vec![[HopSet::default(); BLOCK]; self.ends.len()];
         let mut latest = vec![0_u64; self.ends.len()];
-        (0..).zip(origins).for_each(|(bit, origin)| latest[origin.0 as usize] = 1_u64 << bit);
+        for (bit, origin) in origins.iter().enumerate() {
+            origin.switches().iter().for_each(|switch| latest[switch.0 as usize] |= 1_u64 << bit);
+        }
         let mut reached = latest.clone();
         let mut hops = Vec::new();
         while latest.iter().any(|&bits| bits != 0) {
@@ -121,11 +167,18 @@ impl Search {
             }
             latest = next;
         }
-        // The entry of a switch for itself is never used. The neighbour entry's value makes its block equal to more
-        // others.
         for (bit, origin) in origins.iter().enumerate() {
-            let block = &mut blocks[origin.0 as usize];
-            block[bit] = block[bit ^ 1];
+            match origin {
+                // The entry of a switch for itself is never used. The neighbour entry's value makes its block equal to
+                // more others.
+                Edge::Switch(switch) => {
+                    let block = &mut blocks[switch.0 as usize];
+                    block[bit] = block[bit ^ 1];
+                }
+                Edge::Host(ports) => {
+                    ports.iter().for_each(|(switch, ports)| blocks[switch.0 as usize][bit] = self.listed(ports));
+                }
+            }
         }
         blocks
     }
@@ -165,15 +218,16 @@ impl Search {
     }
 
     /// Repeats each next hop by its weight.
-    fn weighted(&mut self, topology: &Topology, origins: &[SwitchId], blocks: &[Block]) -> Vec<Block> {
+    fn weighted(&mut self, topology: &Topology, origins: &[Edge], blocks: &[Block]) -> Vec<Block> {
         let mut weighted = blocks.to_vec();
-        for (bit, &origin) in origins.iter().enumerate() {
+        for (bit, origin) in origins.iter().enumerate() {
             let hops_of = |switch: SwitchId| {
                 let set = blocks[switch.0 as usize][bit];
                 self.ports[set.first as usize..set.first as usize + usize::from(set.count)].to_vec()
             };
-            let mut capacities = Capacities::new(topology, origin, hops_of);
-            let others = topology.switch_ids().filter(|&switch| switch != origin);
+            let ends = origin.capacities(topology);
+            let mut capacities = Capacities::new(topology, &ends, hops_of);
+            let others = topology.switch_ids().filter(|switch| ends.iter().all(|(end, _)| end != switch));
             let lists: Vec<_> = others.map(|switch| (switch, capacities.repeated_hops(switch))).collect();
             for (switch, list) in lists.into_iter().filter(|(_, list)| list.len() > 1) {
                 weighted[switch.0 as usize][bit] = self.listed(&list);

@@ -10,9 +10,9 @@ use crate::network::topology::SwitchId;
 /// The attachment of a host.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HostPlace {
-    /// Number of the attachment switch among the switches with hosts.
+    /// Number of its attachment switch among the destinations, or its own number if it has several ports.
     pub edge: u32,
-    /// The host's port there.
+    /// The port at the first switch.
     pub port: PortId,
     /// False if its link is out of service.
     pub is_usable: bool,
@@ -22,7 +22,7 @@ pub(super) struct HostPlace {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct SwitchPlace {
-    /// Number among the switches with hosts, or [`NO_EDGE`].
+    /// Number among the destinations, or [`NO_EDGE`] without hosts that only have this port.
     pub edge: u32,
     /// Index of the row's first block number.
     pub row: u32,
@@ -63,7 +63,7 @@ pub(super) type Block = [HopSet; BLOCK];
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub choice: PathRule,
-    /// Number of switches with hosts.
+    /// Number of destinations: hosts with several ports, and switches with other hosts.
     pub edges: usize,
     pub places: Vec<HostPlace>,
     pub switches: Vec<SwitchPlace>,

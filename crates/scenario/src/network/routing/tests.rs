@@ -11,9 +11,20 @@ fn leaf_spine() -> Topology {
 
 /// Follows a packet from `source` to `destination`; returns the visited switches.
 fn walk(topology: &Topology, routing: &Routing, source: HostId, destination: HostId, flow_hash: u32) -> Vec<SwitchId> {
+    let first = topology.host(source).ports[0].peer.node;
+    walk_from(topology, routing, first, (source, destination), flow_hash)
+}
+
+/// Follows a packet from the node `at`.
+fn walk_from(
+    topology: &Topology,
+    routing: &Routing,
+    mut at: Node,
+    (source, destination): (HostId, HostId),
+    flow_hash: u32,
+) -> Vec<SwitchId> {
     let packet = Packet { source, destination, flow_hash, ..Packet::default() };
     let mut visited = Vec::new();
-    let mut at = topology.host(source).port.peer.node;
     while let Node::Switch(switch) = at {
         assert!(!visited.contains(&switch), "a loop through {switch:?}");
         visited.push(switch);
@@ -67,17 +78,17 @@ fn excluded_links_are_avoided() {
     let routing = Routing::without(&topology, PathRule::FlowHash, &[port.link.link]);
     assert_eq!(routing.next_hops(SwitchId(0), HostId(127)), [PortId(16), PortId(18), PortId(19)]);
     assert_eq!(routing.next_hops(SwitchId(1), HostId(0)), [PortId(16), PortId(18), PortId(19)]);
-    let own = topology.host(HostId(3)).port.link.link;
+    let own = topology.host(HostId(3)).ports[0].link.link;
     let routing = Routing::without(&topology, PathRule::FlowHash, &[own]);
     assert_eq!(routing.route(SwitchId(0), &Packet { destination: HostId(3), ..Packet::default() }), None);
 }
 
 prop_compose! {
-    /// A connected graph of switches with hosts at random ones.
+    /// A connected graph of switches with hosts at one to three random ones.
     fn random_topology()(
         parents in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
         extra in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..15),
-        hosts in prop::collection::vec(any::<prop::sample::Index>(), 2..10),
+        hosts in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..4), 2..10),
     ) -> Topology {
         let mut builder = TopologyBuilder::new();
         let switches: Vec<Node> =
@@ -91,9 +102,11 @@ prop_compose! {
                 builder.link(switches[a], switches[b], LINK);
             }
         }
-        for (number, place) in hosts.iter().enumerate() {
+        for (number, places) in hosts.iter().enumerate() {
             let host = builder.host(format!("h{number}"));
-            builder.link(host, switches[place.index(switches.len())], LINK);
+            for place in places {
+                builder.link(host, switches[place.index(switches.len())], LINK);
+            }
         }
         builder.finish().expect("connected by construction")
     }
@@ -124,6 +137,12 @@ fn all_distances(topology: &Topology) -> Vec<Vec<usize>> {
     distances
 }
 
+/// Distance from a switch to the nearest switch of a host.
+fn distance_to(topology: &Topology, distances: &[Vec<usize>], switch: SwitchId, host: HostId) -> usize {
+    let places = topology.attachments(host).map(|(place, _)| distances[switch.0 as usize][place.0 as usize]);
+    places.min().expect("a host has a link")
+}
+
 proptest! {
     #[test]
     fn every_pair_is_routed_along_a_shortest_path(
@@ -133,9 +152,10 @@ proptest! {
         let distances = all_distances(&topology);
         for source in topology.host_ids() {
             for destination in topology.host_ids().filter(|&destination| destination != source) {
-                let path = walk(&topology, &routing, source, destination, hash);
-                let ends = [source, destination].map(|host| topology.attachment(host).0.0 as usize);
-                prop_assert_eq!(path.len() - 1, distances[ends[0]][ends[1]]);
+                for (first, _) in topology.attachments(source) {
+                    let path = walk_from(&topology, &routing, Node::Switch(first), (source, destination), hash);
+                    prop_assert_eq!(path.len() - 1, distance_to(&topology, &distances, first, destination));
+                }
             }
         }
     }
@@ -145,11 +165,11 @@ proptest! {
         let routing = Routing::new(&topology, PathRule::FlowHash);
         let distances = all_distances(&topology);
         for switch in topology.switch_ids() {
-            for host in topology.host_ids().filter(|&host| topology.attachment(host).0 != switch) {
-                let target = topology.attachment(host).0.0 as usize;
+            for host in topology.host_ids() {
+                let own = distance_to(&topology, &distances, switch, host);
                 let closer = |port: &crate::network::topology::Port| match port.peer.node {
-                    Node::Switch(peer) => distances[peer.0 as usize][target] < distances[switch.0 as usize][target],
-                    Node::Host(_) => false,
+                    Node::Switch(peer) => distance_to(&topology, &distances, peer, host) < own,
+                    Node::Host(peer) => peer == host,
                 };
                 let ports = &topology.switch(switch).ports;
                 let expected: Vec<PortId> =
@@ -201,11 +221,48 @@ fn the_tables_are_those_of_a_plain_search_whatever_is_out_of_service() {
                 for switch in topology.switch_ids().filter(|&switch| switch != target) {
                     assert_eq!(routing.next_hops(switch, host), expected[switch.0 as usize], "{topology}");
                 }
-                let is_usable = !excluded.contains(&topology.host(host).port.link.link);
+                let is_usable = !excluded.contains(&topology.host(host).ports[0].link.link);
                 assert_eq!(routing.next_hops(target, host), if is_usable { vec![port] } else { vec![] });
             }
         }
     }
+}
+
+#[test]
+fn a_host_with_a_dual_tor_is_reached_by_the_link_that_is_left() {
+    let shape = crate::network::topology::LeafSpine {
+        leaves: 4,
+        spines: 2,
+        hosts_per_leaf: 2,
+        leaves_per_host: 2,
+        planes: 1,
+        host_link: LINK,
+        core_link: LINK,
+    };
+    let topology = shape.build().expect("the shape can be built");
+    let host = HostId(1);
+    let [first, second] = [0, 1].map(|port| topology.host(host).ports[port].link.link);
+    // The spines are switches 4 and 5; the ports of a leaf are two hosts, and then the spines.
+    let (both, own, up) = (vec![PortId(0), PortId(1)], vec![PortId(1)], vec![PortId(2), PortId(3)]);
+    let table = [
+        (vec![], [&both, &own, &own]),
+        (vec![first], [&own, &up, &own]),
+        (vec![second], [&vec![PortId(0)], &own, &up]),
+        (vec![first, second], [&vec![], &vec![], &vec![]]),
+    ];
+    for (excluded, expected) in table {
+        let routing = Routing::without(&topology, PathRule::FlowHash, &excluded);
+        let found = [4, 0, 1].map(|switch| routing.next_hops(SwitchId(switch), host));
+        assert_eq!(found, expected.map(Vec::as_slice), "without {excluded:?}");
+    }
+    let routing = Routing::new(&topology, PathRule::FlowHash);
+    let detours = |switch, port| -> Vec<(u32, u16)> {
+        let found = routing.detours(&topology, SwitchId(switch), PortId(port));
+        found.iter().map(|detour| (detour.links, detour.port.0)).collect()
+    };
+    // Around the link to the host: up, and down to the other ToR. Around the link from a spine: directly to it.
+    assert_eq!(detours(0, 1), [(2, 2), (2, 3)]);
+    assert_eq!(detours(4, 0)[0], (1, 1));
 }
 
 #[test]

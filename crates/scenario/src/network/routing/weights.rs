@@ -17,10 +17,11 @@ pub(super) struct Capacities<'a, Hops> {
 }
 
 impl<'a, Hops: Fn(SwitchId) -> Vec<PortId>> Capacities<'a, Hops> {
-    /// Starts at the switch of the destination. `hops_of` finds the next hops of a switch.
-    pub fn new(topology: &'a Topology, destination: SwitchId, hops_of: Hops) -> Self {
+    /// Starts at the switches of the destination, with the capacity from each of them. `hops_of` finds the next hops of
+    /// a switch.
+    pub fn new(topology: &'a Topology, destination: &[(SwitchId, u64)], hops_of: Hops) -> Self {
         let mut known = vec![None; topology.switches.len()];
-        known[destination.0 as usize] = Some(u64::MAX);
+        destination.iter().for_each(|&(switch, bits_per_s)| known[switch.0 as usize] = Some(bits_per_s));
         Self { topology, hops_of, known }
     }
 

@@ -5,6 +5,7 @@ use hitless_core::wire::{BitRate, Bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::network::topology::select::fits_pattern;
 use crate::network::topology::{Port, SwitchId, Topology};
 
 /// Division of the buffer.
@@ -91,7 +92,7 @@ pub struct EcnSettings {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PortSettings {
-    /// Names of the switches; empty: every switch.
+    /// Names of the switches, or patterns with `*` for any characters, such as "leaf*"; empty: every switch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<String>,
     /// Rate of the port's link; left out: any rate.
@@ -109,7 +110,7 @@ impl PortSettings {
     /// Returns whether the entry applies to `port` of `switch`.
     pub fn apply_to(&self, topology: &Topology, switch: SwitchId, port: &Port) -> bool {
         let name = &topology.switch(switch).name;
-        let of_switch = self.switches.is_empty() || self.switches.contains(name);
+        let of_switch = self.switches.is_empty() || self.switches.iter().any(|pattern| fits_pattern(name, pattern));
         let rate = topology.spec(port.link).rate;
         of_switch && self.rate.is_none_or(|wanted| wanted == rate)
     }

@@ -11,6 +11,8 @@ use super::{
 
 /// Maximum number of links, which keeps a mistyped number from filling the memory.
 pub const LINKS_MAX: u64 = 1 << 24;
+/// Maximum number of links of a host: a host keeps sets of its ports and planes as words of 64 bits.
+pub const HOST_PORTS_MAX: usize = 64;
 /// Maximum delay of a link.
 pub const DELAY_MAX: Duration = Duration::from_seconds(200);
 
@@ -43,6 +45,12 @@ impl TopologyBuilder {
         let name = self.register(name.into(), node);
         self.hosts.push(Draft { name, tier: Tier::Unknown, ports: Vec::new() });
         node
+    }
+
+    /// Returns host `number`, and adds it as "h" and its number if it is the next.
+    pub(super) fn numbered_host(&mut self, number: u32) -> Node {
+        let is_known = (number as usize) < self.hosts.len();
+        if is_known { Node::Host(HostId(number)) } else { self.host(format!("h{number}")) }
     }
 
     /// Adds a switch.
@@ -133,11 +141,12 @@ impl TopologyBuilder {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let hosts = self.hosts.into_iter().map(|draft| Host { name: draft.name, port: draft.ports[0] }).collect();
+        let hosts = self.hosts.into_iter().map(|draft| Host { name: draft.name, ports: draft.ports }).collect();
         let to_switch = |draft: Draft| Switch { name: draft.name, tier: draft.tier, ports: draft.ports };
         let switches = self.switches.into_iter().map(to_switch).collect();
         let topology = Topology { hosts, switches, links: self.links, names: self.names };
         (0..2 * topology.links.len()).map(DirectedLink::from_index).for_each(|link| check_end(&topology, link));
+        topology.check_planes().map_err(|error| vec![error])?;
         Ok(topology)
     }
 
@@ -145,9 +154,11 @@ impl TopologyBuilder {
         if self.hosts.len() < 2 {
             self.errors.push(format!("{} hosts; a fabric needs at least 2", self.hosts.len()));
         }
-        let links =
-            |host: &Draft| format!("host '{}' has {} links; a host has exactly one", host.name, host.ports.len());
-        self.errors.extend(self.hosts.iter().filter(|host| host.ports.len() != 1).map(links));
+        let is_refused = |host: &&Draft| !(1..=HOST_PORTS_MAX).contains(&host.ports.len());
+        let links = |host: &Draft| {
+            format!("host '{}' has {} links; a host has 1 to {HOST_PORTS_MAX}", host.name, host.ports.len())
+        };
+        self.errors.extend(self.hosts.iter().filter(is_refused).map(links));
     }
 
     fn check_reachable(&mut self) {
@@ -168,9 +179,6 @@ impl TopologyBuilder {
 /// Checks that the port at the start of a link refers to the link and to its other end.
 fn check_end(topology: &Topology, link: DirectedLink) {
     let (from, to) = topology.ends(link);
-    let port = match from.node {
-        Node::Host(host) => topology.host(host).port,
-        Node::Switch(switch) => topology.switch(switch).ports[usize::from(from.port.0)],
-    };
+    let port = topology.ports(from.node)[usize::from(from.port.0)];
     assert!(port.link == link && port.peer == to, "each end of a link names it and the other end");
 }

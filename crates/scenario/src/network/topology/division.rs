@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_core::wire::{Duration, HostId};
+use hitless_core::wire::{Duration, HostId, PortId};
 
 use super::{DirectedLink, Node, SwitchId, Topology};
 
@@ -17,8 +17,9 @@ pub struct Division {
 }
 
 impl Division {
-    /// Divides the network into at most `parts` parts. Links without delay are never cut, and a host stays with its
-    /// switch. An exception: if `parts` is at least the number of nodes, each node is a separate part, where possible.
+    /// Divides the network into at most `parts` parts. Links without delay are never cut, and a host stays with the
+    /// switch at its first port. An exception: with at least as many `parts` as nodes, each node is a separate part, where
+    /// possible.
     ///
     /// Switches with hosts are divided into ranges with about the same number of ports, in the order of their hosts (in
     /// a fat tree, the order of pods). Every other switch joins the part to which it has the most links, and in a tie
@@ -89,9 +90,10 @@ impl Groups {
         let hosts = topology.hosts.len();
         let mut groups = Self { with: (0..hosts + topology.switches.len()).collect() };
         for link in &topology.links {
-            let has_host = !(link.a.node.is_switch() && link.b.node.is_switch());
+            let ends = [link.a, link.b];
+            let is_first_of_host = ends.iter().any(|end| !end.node.is_switch() && end.port == PortId(0));
             let is_immediate = link.specs.iter().any(|spec| spec.delay == Duration::ZERO);
-            if is_immediate || (has_host && hosts_with_switches) {
+            if is_immediate || (is_first_of_host && hosts_with_switches) {
                 groups.join(link.a.node.index(hosts), link.b.node.index(hosts));
             }
         }

@@ -7,16 +7,18 @@
 mod build;
 mod division;
 mod nodes;
+mod planes;
 mod round_trip;
 pub mod select;
 mod settings;
 pub(crate) mod shapes;
 
-pub use build::{DELAY_MAX, LINKS_MAX, TopologyBuilder};
+pub use build::{DELAY_MAX, HOST_PORTS_MAX, LINKS_MAX, TopologyBuilder};
 pub use division::Division;
 pub use nodes::{
     DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSpec, Node, Port, Switch, SwitchId, Tier, Topology,
 };
+pub use planes::Planes;
 pub use round_trip::Crossing;
 pub use settings::{Graph, GraphLink, TopologySettings};
 pub use shapes::{Chain, Dumbbell, FatTree, FatTreeWiring, LeafSpine};

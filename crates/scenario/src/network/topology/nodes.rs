@@ -46,7 +46,7 @@ impl Node {
     }
 }
 
-/// One end of a link: a node and the number of its port. A host's only port is number 0.
+/// One end of a link: a node and the number of its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     /// The node.
@@ -170,13 +170,20 @@ impl Port {
     }
 }
 
-/// A host: one port, one link.
+/// A host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     /// Name, unique among all nodes.
     pub name: String,
-    /// The only port.
-    pub port: Port,
+    /// Ports by number; at least one.
+    pub ports: Vec<Port>,
+}
+
+impl Host {
+    /// Returns whether the host has several ports.
+    pub fn is_multi_homed(&self) -> bool {
+        self.ports.len() > 1
+    }
 }
 
 /// A switch.
@@ -277,16 +284,32 @@ impl Topology {
         }
     }
 
-    /// Returns the switch to which host `id` is attached, and the port there.
+    /// Returns the switch at the first port of host `id`, and the port there.
     pub fn attachment(&self, id: HostId) -> (SwitchId, PortId) {
-        let peer = self.host(id).port.peer;
-        (peer.node.switch().expect("the builder refuses links between hosts"), peer.port)
+        self.attachments(id).next().expect("the builder refuses hosts without links")
     }
 
-    /// Returns the ports of `node`; a host has one.
+    /// Returns the switch at each port of host `id`, and the port there.
+    pub fn attachments(&self, id: HostId) -> impl Iterator<Item = (SwitchId, PortId)> + '_ {
+        let end =
+            |port: &Port| (port.peer.node.switch().expect("the builder refuses links between hosts"), port.peer.port);
+        self.host(id).ports.iter().map(end)
+    }
+
+    /// Returns whether host `id` has a link to `switch`.
+    pub fn is_attached(&self, id: HostId, switch: SwitchId) -> bool {
+        self.host(id).ports.iter().any(|port| port.peer.node == Node::Switch(switch))
+    }
+
+    /// Returns whether any host has several ports.
+    pub fn has_multi_homed_hosts(&self) -> bool {
+        self.hosts.iter().any(Host::is_multi_homed)
+    }
+
+    /// Returns the ports of `node`.
     pub fn ports(&self, node: Node) -> &[Port] {
         match node {
-            Node::Host(id) => std::slice::from_ref(&self.host(id).port),
+            Node::Host(id) => &self.host(id).ports,
             Node::Switch(id) => &self.switch(id).ports,
         }
     }
@@ -310,9 +333,15 @@ impl Topology {
         format!("{}->{}{suffix}", self.name(from.node), self.name(to.node))
     }
 
-    /// Returns the rate of the link of host `id`.
+    /// Returns the sum of the rates of the links of host `id`.
     pub fn host_rate(&self, id: HostId) -> BitRate {
-        self.spec(self.host(id).port.link).rate
+        let sum_bps = self.port_rates(id).map(BitRate::as_bps).fold(0, u64::saturating_add);
+        BitRate::from_bps(sum_bps).expect("a host has a link, and no link has a rate of zero")
+    }
+
+    /// Returns the rate of each link of host `id`, by port.
+    pub fn port_rates(&self, id: HostId) -> impl Iterator<Item = BitRate> + '_ {
+        self.host(id).ports.iter().map(|port| self.spec(port.link).rate)
     }
 
     /// Returns the sum of the rates of all hosts' links, in one direction, in bits per second.

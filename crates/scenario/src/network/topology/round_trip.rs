@@ -40,12 +40,12 @@ impl Topology {
     /// Returns the host with the longest round-trip time from `start`, and that time.
     fn furthest_from(&self, start: HostId, crossing: &Crossing) -> Option<(HostId, Duration)> {
         let both = |link: DirectedLink| [self.spec(link), self.spec(link.reversed())];
-        let leaving = crossing.of_link(both(self.host(start).port.link));
-        let arriving = |host: HostId| crossing.of_link(both(self.host(host).port.link.reversed()));
+        let ports_of = |host: HostId| self.host(host).ports.iter().map(|port| (port.peer.node.index(0), port.link));
         let mut times: Vec<Option<Duration>> = vec![None; self.switches.len()];
-        let first = self.attachment(start).0.0 as usize;
-        times[first] = Some(leaving + crossing.in_switch * 2);
-        let mut latest = vec![first];
+        for (switch, link) in ports_of(start) {
+            times[switch] = times[switch].max(Some(crossing.of_link(both(link)) + crossing.in_switch * 2));
+        }
+        let mut latest: Vec<usize> = (0..times.len()).filter(|&switch| times[switch].is_some()).collect();
         while !latest.is_empty() {
             let mut next: Vec<(usize, Duration)> = Vec::new();
             let ports = |&from: &usize| self.switches[from].ports.iter().map(move |port| (from, port));
@@ -64,8 +64,11 @@ impl Topology {
             latest.dedup();
         }
         let others = self.host_ids().filter(|&host| host != start);
-        let reached =
-            others.filter_map(|host| Some((times[self.attachment(host).0.0 as usize]? + arriving(host), host)));
+        let reached = others.flat_map(|host| {
+            let times = &times;
+            let arriving = move |link: DirectedLink| crossing.of_link(both(link.reversed()));
+            ports_of(host).filter_map(move |(switch, link)| Some((times[switch]? + arriving(link), host)))
+        });
         reached.max_by_key(|&(time, host)| (time, std::cmp::Reverse(host))).map(|(time, host)| (host, time))
     }
 }

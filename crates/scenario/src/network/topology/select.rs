@@ -161,6 +161,39 @@ pub fn select_hosts(topology: &Topology, names: &[String]) -> Result<Vec<HostId>
     Ok(hosts)
 }
 
+/// Like [`select_hosts`], also with patterns such as `"gpu*"`.
+///
+/// # Errors
+/// A sentence about the first name without a host.
+pub fn select_hosts_by_pattern(topology: &Topology, names: &[String]) -> Result<Vec<HostId>, String> {
+    let mut hosts = Vec::new();
+    for name in names {
+        if name.contains('*') {
+            let fits = |host: &HostId| fits_pattern(&topology.host(*host).name, name);
+            let before = hosts.len();
+            hosts.extend(topology.host_ids().filter(fits));
+            if hosts.len() == before {
+                return Err(format!("no host has a name like '{name}'"));
+            }
+        } else {
+            hosts.extend(select_hosts(topology, std::slice::from_ref(name))?);
+        }
+    }
+    Ok(hosts)
+}
+
+/// Returns whether a name fits a pattern. There `*` stands for any characters.
+pub fn fits_pattern(name: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
+    let Some(mut name) = name.strip_prefix(first) else { return false };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for part in middle.split('*') {
+        let Some(place) = name.find(part) else { return false };
+        name = &name[place + part.len()..];
+    }
+    name.ends_with(last)
+}
+
 fn find_host(topology: &Topology, name: &str) -> Result<HostId, String> {
     match find_node(topology, name)? {
         Node::Host(host) => Ok(host),
@@ -227,6 +260,32 @@ mod tests {
         for bad in ["h0->leaf0", "leaf0<->spine0", "leaf0.recirculation2", "leaf0.recirculation", "h0.recirculation0"] {
             assert!(port(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        let table = [
+            ("leaf1", "leaf*", true),
+            ("leaf", "leaf*", true),
+            ("spine1", "leaf*", false),
+            ("p0-leaf1", "p*-leaf*", true),
+            ("p0-spine1", "p*-leaf*", false),
+            ("p0-leaf1", "*", true),
+            ("p0-leaf1", "*1", true),
+            ("p0-leaf1", "*0*f1", true),
+            ("ab", "a*b*b", false),
+            ("aba", "a*ba*a", false),
+            ("leaf1", "leaf", false),
+        ];
+        for (name, pattern, expected) in table {
+            assert_eq!(fits_pattern(name, pattern), expected, "{name} {pattern}");
+        }
+        let numbers = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            select_hosts_by_pattern(&fabric(), &names).map(|hosts| hosts.iter().map(|host| host.0).collect::<Vec<_>>())
+        };
+        assert_eq!(numbers(&["*6", "h0..h1"]).unwrap(), [6, 0, 1]);
+        assert_eq!(numbers(&["x*"]).unwrap_err(), "no host has a name like 'x*'");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub enum TopologySettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Graph {
-    /// Names of the hosts; each has exactly one link.
+    /// Names of the hosts. A host with several links has several ports, numbered in the order of `links`.
     #[schemars(length(min = 2))]
     pub hosts: Vec<String>,
     /// Names of the switches.
@@ -40,7 +40,7 @@ pub struct Graph {
 /// A link of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLink {
-    /// The two nodes. Several links can join the same two switches.
+    /// The two nodes. Several links can join the same two nodes.
     pub ends: [String; 2],
     /// Rate, delay and overhead of the link.
     #[serde(flatten)]
@@ -51,7 +51,7 @@ impl TopologySettings {
     /// Builds the fabric.
     ///
     /// # Errors
-    /// All errors: duplicate names, hosts without a link or with several, unreachable nodes.
+    /// All errors: duplicate names, hosts without a link, unreachable nodes.
     pub fn build(&self) -> Result<Topology, Vec<String>> {
         let links = self.link_count();
         if links > LINKS_MAX {
@@ -70,8 +70,10 @@ impl TopologySettings {
     pub fn link_count(&self) -> u64 {
         let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
         match self {
-            TopologySettings::LeafSpine(t) => product(t.leaves, t.spines) + product(t.leaves, t.hosts_per_leaf),
-            TopologySettings::FatTree(t) => 3 * u64::from(t.k / 2).pow(2) * u64::from(t.k),
+            TopologySettings::LeafSpine(t) => {
+                u64::from(t.planes).saturating_mul(product(t.leaves, t.spines) + product(t.leaves, t.hosts_per_leaf))
+            }
+            TopologySettings::FatTree(t) => u64::from(t.planes) * 3 * u64::from(t.k / 2).pow(2) * u64::from(t.k),
             TopologySettings::Dumbbell(t) => u64::from(t.hosts_left) + u64::from(t.hosts_right) + 1,
             TopologySettings::Chain(t) => (t.hosts_left.len() + t.switches.len() + t.hosts_right.len()) as u64,
             TopologySettings::Graph(t) => t.links.len() as u64,

@@ -79,30 +79,62 @@ impl Chain {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeafSpine {
-    /// Number of leaf switches.
+    /// Number of leaf switches of a plane.
     #[schemars(range(min = 1, max = 4096))]
     pub leaves: u32,
-    /// Number of spine switches.
+    /// Number of spine switches of a plane.
     #[schemars(range(min = 1, max = 4096))]
     pub spines: u32,
     /// Number of hosts on each leaf; host h is on leaf h / hosts_per_leaf.
     #[schemars(range(min = 1, max = 4096))]
     pub hosts_per_leaf: u32,
+    /// Number of consecutive leaves with a link to the same host, in each plane. 2 is a dual ToR: h0 is on leaf0 and
+    /// leaf1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 64))]
+    pub leaves_per_host: u32,
+    /// Number of parallel fabrics. Each host has ports in all of them, and only hosts connect them. With several planes
+    /// the names of switches start with their plane: p0-leaf0, p1-spine3.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 64))]
+    pub planes: u32,
     /// The link of each host.
     pub host_link: LinkSpec,
     /// Each link between a leaf and a spine.
     pub core_link: LinkSpec,
 }
 
+pub(super) fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(super) fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+/// Returns the start of the names of a plane's switches.
+fn plane_prefix(plane: u32, planes: u32) -> String {
+    if planes == 1 { String::new() } else { format!("p{plane}-") }
+}
+
 impl LeafSpine {
     /// Port p of a leaf connects its p-th host; the spines follow in order. Port p of a spine connects leaf p.
     pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
+        let (leaves, on_each) = (self.leaves, self.leaves_per_host.max(1));
+        if !leaves.is_multiple_of(on_each) {
+            return Err(vec![format!("{leaves} leaves cannot be divided into groups of leaves_per_host = {on_each}")]);
+        }
         let mut builder = TopologyBuilder::new();
-        let leaves = switches(&mut builder, "leaf", Tier::Edge, self.leaves);
-        let spines = switches(&mut builder, "spine", Tier::Core, self.spines);
-        for (leaf, first_host) in leaves.iter().zip((0..).step_by(self.hosts_per_leaf.max(1) as usize)) {
-            attach_hosts(&mut builder, *leaf, first_host..first_host + self.hosts_per_leaf, self.host_link);
-            link_all(&mut builder, *leaf, &spines, self.core_link);
+        for plane in 0..self.planes {
+            let prefix = plane_prefix(plane, self.planes);
+            let leaves = switches(&mut builder, &format!("{prefix}leaf"), Tier::Edge, leaves);
+            let spines = switches(&mut builder, &format!("{prefix}spine"), Tier::Core, self.spines);
+            for (number, leaf) in (0..).zip(&leaves) {
+                let first_host = number / on_each * self.hosts_per_leaf;
+                attach_hosts(&mut builder, *leaf, first_host..first_host + self.hosts_per_leaf, self.host_link);
+                link_all(&mut builder, *leaf, &spines, self.core_link);
+            }
         }
         builder.finish()
     }
@@ -118,6 +150,11 @@ pub struct FatTree {
     /// Wiring between aggregation and core switches.
     #[serde(default)]
     pub wiring: FatTreeWiring,
+    /// Number of parallel fat trees. Each host has a port in each of them, and only hosts connect them. With several
+    /// planes the names of switches start with their plane: p0-edge0, p1-core3.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 64))]
+    pub planes: u32,
     /// The link of each host.
     pub host_link: LinkSpec,
     /// Each link between two switches.
@@ -139,28 +176,32 @@ pub enum FatTreeWiring {
 impl FatTree {
     /// "Row" i of the cores starts at i * k/2; "column" i is the cores with position i in their row.
     pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
-        let half = self.k / 2;
         let mut builder = TopologyBuilder::new();
-        let edges = switches(&mut builder, "edge", Tier::Edge, 2 * half * half);
-        let aggregations = switches(&mut builder, "agg", Tier::Aggregation, 2 * half * half);
-        let cores = switches(&mut builder, "core", Tier::Core, half * half);
+        (0..self.planes).for_each(|plane| self.add_plane(&mut builder, &plane_prefix(plane, self.planes)));
+        builder.finish()
+    }
+
+    fn add_plane(&self, builder: &mut TopologyBuilder, prefix: &str) {
+        let half = self.k / 2;
+        let edges = switches(builder, &format!("{prefix}edge"), Tier::Edge, 2 * half * half);
+        let aggregations = switches(builder, &format!("{prefix}agg"), Tier::Aggregation, 2 * half * half);
+        let cores = switches(builder, &format!("{prefix}core"), Tier::Core, half * half);
         for (number, edge) in (0..).zip(&edges) {
-            attach_hosts(&mut builder, *edge, number * half..(number + 1) * half, self.host_link);
+            attach_hosts(builder, *edge, number * half..(number + 1) * half, self.host_link);
         }
         let columns: Vec<Node> =
             (0..half).flat_map(|column| cores.iter().skip(column as usize).step_by(half as usize)).copied().collect();
         let pods = in_pods(&edges, half).zip(in_pods(&aggregations, half));
         for (pod, (pod_edges, pod_aggregations)) in pods.enumerate() {
             for edge in pod_edges {
-                link_all(&mut builder, *edge, pod_aggregations, self.core_link);
+                link_all(builder, *edge, pod_aggregations, self.core_link);
             }
             let is_type_b = self.wiring == FatTreeWiring::Ab && pod % 2 == 1;
             let groups = in_pods(if is_type_b { &columns } else { &cores }, half);
             for (up, group) in pod_aggregations.iter().zip(groups) {
-                link_all(&mut builder, *up, group, self.core_link);
+                link_all(builder, *up, group, self.core_link);
             }
         }
-        builder.finish()
     }
 }
 
@@ -180,7 +221,7 @@ fn link_all(builder: &mut TopologyBuilder, lower: Node, uppers: &[Node], link: L
 
 fn attach_hosts(builder: &mut TopologyBuilder, switch: Node, numbers: std::ops::Range<u32>, link: LinkSpec) {
     for number in numbers {
-        let host = builder.host(format!("h{number}"));
+        let host = builder.numbered_host(number);
         builder.link(host, switch, link);
     }
 }

@@ -10,7 +10,15 @@ use crate::workload::size::SizeSampler;
 
 fn fabric() -> Topology {
     let link = LinkSpec::ethernet(BitRate::from_gbps(10), Duration::from_us(1));
-    let shape = LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 4, host_link: link, core_link: link };
+    let shape = LeafSpine {
+        leaves: 4,
+        spines: 2,
+        hosts_per_leaf: 4,
+        leaves_per_host: 1,
+        planes: 1,
+        host_link: link,
+        core_link: link,
+    };
     TopologySettings::LeafSpine(shape).build().unwrap()
 }
 

@@ -21,8 +21,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use hitless_core::engine::Progress;
-use hitless_core::wire::{Duration, Time};
-use hitless_scenario::network::topology::{DirectedLink, Division, Host};
+use hitless_core::wire::{Duration, HostId, Time};
+use hitless_scenario::network::topology::{DirectedLink, Division};
 
 use super::edge::Closed;
 use super::event_loop::Run;
@@ -64,8 +64,8 @@ pub(super) fn can_pay(network: &Network<Closed>, division: &Division) -> bool {
     const FRAME_BITS: f64 = 12_000.0;
     // With fewer events for each thread, waking the threads takes longer than the work.
     const EVENTS_MIN: f64 = 32.0;
-    let rate = |host: &Host| network.topology.spec(host.port.link).rate.as_bps() as f64;
-    let bits_per_s: f64 = network.topology.hosts.iter().map(rate).sum();
+    let rate = |host: HostId| network.topology.host_rate(host).as_bps() as f64;
+    let bits_per_s: f64 = network.topology.host_ids().map(rate).sum();
     let events = LOAD * LINKS * bits_per_s * lookahead(network, division).as_seconds() / FRAME_BITS;
     events >= EVENTS_MIN * division.parts() as f64
 }

@@ -173,6 +173,15 @@ impl Fabric for Whole<'_> {
         self.at_switch(switch).network.set_port_state(now, switch, port, state);
     }
 
+    fn set_host_port_state(&mut self, now: Time, host: HostId, port: PortId, is_up: bool) {
+        self.at_host(host).network.set_host_port_state(now, host, port, is_up);
+    }
+
+    // Every partition has a copy of all hosts.
+    fn set_reachable(&mut self, host: HostId, port: PortId, is_reachable: bool) {
+        self.partitions.iter().for_each(|partition| lock(partition).network.set_reachable(host, port, is_reachable));
+    }
+
     // Every partition has its own copy of the routing tables.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
         self.partitions.iter().for_each(|partition| lock(partition).network.set_detour(switch, port, backup));

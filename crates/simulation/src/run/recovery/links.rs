@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use hitless_core::engine::RandomStreams;
-use hitless_core::wire::{Duration, PortId};
+use hitless_core::wire::{Duration, HostId, PortId};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::{Claim, Claimed};
 use hitless_scenario::network::recovery::{Detection, RecoveryScheme};
 use hitless_scenario::network::routing::{Detour, Routing};
 use hitless_scenario::network::topology::select::select_links;
-use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, SwitchId, Topology};
+use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, Node, SwitchId, Topology};
 use hitless_switch::PortState;
 use rand::Rng;
 
@@ -18,15 +18,20 @@ use super::course::Detector;
 /// One end of a failing link.
 #[derive(Clone, Debug, hitless_core::state::State)]
 pub(super) struct End {
-    /// The switch; `None` for a host, which takes no action.
+    /// The switch or host.
     #[configured]
-    pub switch: Option<SwitchId>,
+    pub node: Node,
+    /// The host and its port at the other end, if that is a host.
+    #[configured]
+    pub peer: Option<(HostId, PortId)>,
     #[configured]
     pub port: PortId,
     /// The state that this end believes the port to be in.
     pub state: PortState,
     /// Reconfiguration is done: the end may use another port.
     pub may_reroute: bool,
+    /// Whether a packet at this end finds a way to the host at the other end.
+    pub reaches_peer: bool,
     /// Ports that can serve as a backup.
     #[configured]
     pub detours: Vec<Detour>,
@@ -106,14 +111,25 @@ fn end(
     sends_on: DirectedLink,
     is_redirected: bool,
 ) -> End {
-    let from = topology.ends(sends_on).0;
+    let (from, to) = topology.ends(sends_on);
     let switch = from.node.switch();
     let scheme = scenario.recovery.as_ref().map(|recovery| recovery.scheme);
     let detours = match (switch, scheme) {
         (Some(switch), Some(RecoveryScheme::LocalReroute(_))) => routing.detours(topology, switch, from.port),
         _ => Vec::new(),
     };
-    End { switch, port: from.port, state: PortState::Up, may_reroute: false, detours, is_redirected }
+    let peer = match to.node {
+        Node::Host(host) => Some((host, to.port)),
+        Node::Switch(_) => None,
+    };
+    let (node, port, state) = (from.node, from.port, PortState::Up);
+    End { node, peer, port, state, may_reroute: false, reaches_peer: true, detours, is_redirected }
+}
+
+impl End {
+    pub fn switch(&self) -> Option<SwitchId> {
+        self.node.switch()
+    }
 }
 
 fn detector(scenario: &Scenario, topology: &Topology, streams: &RandomStreams, link: LinkId) -> Detector {

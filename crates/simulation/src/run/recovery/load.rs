@@ -36,7 +36,9 @@ impl PortLoads {
         }
         let ends = links.iter().flat_map(|link| &link.ends);
         let mut places: Vec<_> = ends
-            .flat_map(|end| end.switch.into_iter().flat_map(|switch| end.detours.iter().map(move |d| (switch, d.port))))
+            .flat_map(|end| {
+                end.switch().into_iter().flat_map(|switch| end.detours.iter().map(move |d| (switch, d.port)))
+            })
             .collect();
         places.sort_unstable();
         places.dedup();

@@ -18,7 +18,7 @@ use hitless_scenario::network::link::LinkFailure;
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::recovery::{RecoveryScheme, RecoverySettings};
 use hitless_scenario::network::routing::Routing;
-use hitless_scenario::network::topology::{LinkId, SwitchId, Topology};
+use hitless_scenario::network::topology::{LinkId, Node, SwitchId, Topology};
 use hitless_switch::PortState;
 use rand::Rng;
 
@@ -72,7 +72,7 @@ impl Recovery {
     ) -> Result<Self, String> {
         let (links, of_entry) = links::failing_links(scenario, topology, routing, streams)?;
         for end in links.iter().flat_map(|link| &link.ends).filter(|end| !end.detours.is_empty()) {
-            if let Some(switch) = end.switch {
+            if let Some(switch) = end.switch() {
                 routing.watch(topology, switch, end.port);
             }
         }
@@ -117,7 +117,7 @@ impl Recovery {
     /// Whether a switch believes its port up.
     fn is_alive(&self, switch: SwitchId, port: PortId) -> bool {
         let ends = self.links.iter().flat_map(|link| &link.ends);
-        let mut own = ends.filter(|end| end.switch == Some(switch) && end.port == port);
+        let mut own = ends.filter(|end| end.switch() == Some(switch) && end.port == port);
         own.all(|end| end.state == PortState::Up)
     }
 
@@ -125,7 +125,7 @@ impl Recovery {
     /// lowest number.
     fn backup(&self, link: usize, end: usize) -> Option<PortId> {
         let end = &self.links[link].ends[end];
-        let switch = end.switch?;
+        let switch = end.switch()?;
         let alive = end.detours.iter().filter(|detour| self.is_alive(switch, detour.port));
         let best = alive.min_by_key(|detour| (detour.links, self.loads.of(switch, detour.port), detour.port));
         best.map(|detour| detour.port)
@@ -278,7 +278,7 @@ impl Recovery {
             return;
         }
         state.may_reroute = true;
-        if let Some(switch) = state.switch {
+        if let Some(switch) = state.switch() {
             self.find_paths(now, switch, network);
         }
     }
@@ -296,7 +296,8 @@ impl Recovery {
         self.note_path(now, link, end);
         self.links[link].ends[end].may_reroute = false;
         self.tell(now, link, end, PortState::Up, network);
-        if let Some(switch) = self.links[link].ends[end].switch {
+        self.tell_hosts(link, end, network);
+        if let Some(switch) = self.links[link].ends[end].switch() {
             self.find_paths(now, switch, network);
         }
     }
@@ -313,8 +314,9 @@ impl Recovery {
         for link in 0..self.links.len() {
             for end in 0..2 {
                 let state = &self.links[link].ends[end];
-                if state.switch == Some(switch) && state.may_reroute {
+                if state.switch() == Some(switch) && state.may_reroute {
                     self.find_path(now, link, end, network);
+                    self.tell_hosts(link, end, network);
                 }
             }
         }
@@ -322,7 +324,7 @@ impl Recovery {
 
     fn find_path<F: Fabric>(&mut self, now: Time, link: usize, end: usize, network: &mut F) {
         let state = &self.links[link].ends[end];
-        if let (PortState::Rerouted { backup }, Some(switch)) = (state.state, state.switch)
+        if let (PortState::Rerouted { backup }, Some(switch)) = (state.state, state.switch())
             && self.is_alive(switch, backup)
         {
             self.note_path(now, link, end);
@@ -340,12 +342,25 @@ impl Recovery {
         }
     }
 
-    /// Tells the switch at an end the new state of its port.
+    /// Tells all hosts whether a switch still finds a way to the host at the other end.
+    fn tell_hosts<F: Fabric>(&mut self, link: usize, end: usize, network: &mut F) {
+        let end = &mut self.links[link].ends[end];
+        let reaches_peer = end.state != PortState::Down || !end.may_reroute;
+        if let Some((host, port)) = end.peer.filter(|_| reaches_peer != end.reaches_peer) {
+            end.reaches_peer = reaches_peer;
+            network.set_reachable(host, port, reaches_peer);
+        }
+    }
+
+    /// Tells the node at an end the new state of its port.
     fn tell<F: Fabric>(&mut self, now: Time, link: usize, end: usize, state: PortState, network: &mut F) {
         let end = &mut self.links[link].ends[end];
         end.state = state;
-        let Some(switch) = end.switch else { return };
         let port = end.port;
+        let switch = match end.node {
+            Node::Switch(switch) => switch,
+            Node::Host(host) => return network.set_host_port_state(now, host, port, state == PortState::Up),
+        };
         // A mechanism that redirects packets at egress needs them in the queue of their own port, so routing must still
         // send them there.
         if !end.is_redirected {

@@ -1,0 +1,71 @@
+//! The turns of flows at hosts with several ports, and the states of ports.
+
+use std::sync::Arc;
+
+use hitless_core::wire::{FlowId, HostId, PortId, Time};
+
+use super::connection::Connection;
+use super::environment::HostEnvironment;
+use super::event::Lane;
+use super::flow_table::FlowSlot;
+use super::hosts::Hosts;
+use super::network_card::NetworkCard;
+use super::ports::{PortConfig, Ports};
+
+impl Hosts {
+    /// Replaces the card of a host by several ports; `planes` has the planes of every host, one bit each.
+    ///
+    /// # Panics
+    /// Without ports, or with more than 64 ports or planes.
+    pub fn set_ports(&mut self, host: HostId, configs: &[PortConfig], planes: Arc<[u64]>) {
+        let cards = configs.iter().map(|config| config.network_card);
+        let state = &mut self.hosts[host.0 as usize];
+        state.card = NetworkCard::standing_for(cards).expect("a host has ports");
+        state.ports = Some(Box::new(Ports::new(configs, planes)));
+    }
+
+    /// Tells a host that its port is down or up. Its flows move to other ports, or back. Does nothing at a host with
+    /// one port.
+    pub fn set_port_state<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        host: HostId,
+        port: PortId,
+        is_up: bool,
+        env: &mut E,
+    ) {
+        for flow in self.hosts[host.0 as usize].set_port_state(port, is_up) {
+            self.line_up(now, flow, host, env);
+        }
+    }
+
+    /// Tells all hosts with several ports whether the fabric can reach this port of `host`.
+    pub fn set_reachable(&mut self, host: HostId, port: PortId, is_reachable: bool) {
+        let Some(ports) = &mut self.hosts[host.0 as usize].ports else { return };
+        let planes = ports.set_reachable(port, is_reachable);
+        for ports in self.hosts.iter_mut().filter_map(|state| state.ports.as_mut()) {
+            ports.set_lost(host, planes);
+        }
+    }
+
+    /// Gives the waiting flows of a lane their turns.
+    pub(super) fn port_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, lane: Lane, env: &mut E) {
+        let place = host.0 as usize;
+        while let Some(flow) = self.hosts[place].ports.as_mut().and_then(|ports| ports.next_turn(lane, now)) {
+            self.visit_at(now, flow, host, env, Connection::take_turn);
+            while let Some(flow) = self.hosts[place].take_waiting() {
+                self.line_up(now, flow, host, env);
+            }
+        }
+        // Until here the lane's event counts as pending, so that flows that wait again do not schedule another.
+        self.hosts[place].lane_drained(lane, now, env);
+    }
+
+    /// Adds a waiting flow to the line of its port.
+    fn line_up<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, host: HostId, env: &mut E) {
+        if let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) {
+            let way = connection.way_from(host);
+            self.hosts[host.0 as usize].line_up(now, flow, way, env);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The ports of a host with several links: a card for each, and the choice among them.
+//!
+//! A flow stays on one port, chosen by the hash of its 5-tuple, as with the policy layer3+4 of Linux's bonding. A
+//! spraying connection uses all ports: the entropy value of each packet selects its port, so that consecutive values
+//! take all ports in turn. A port is usable for a destination if it is up and the destination can be reached in its
+//! plane. The flows and entropy values of an unusable port are spread over the usable ones, and the others stay.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use hitless_core::engine::fmix32;
+use hitless_core::wire::{BitRate, FlowId, HostId, Packet, PortId, Time, Transport};
+
+use super::event::Lane;
+use super::network_card::{NetworkCard, NetworkCardConfig};
+
+/// The configuration of a port at a host with several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// The port's card.
+    pub network_card: NetworkCardConfig,
+    /// Plane of the port's switch, below 64.
+    pub plane: u32,
+}
+
+/// The properties of a flow that decide on the port of its packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub destination: HostId,
+    pub flow_hash: u32,
+    /// Whether each packet can take another port.
+    pub spreads: bool,
+}
+
+/// Flows that wait for room.
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
+pub struct Line {
+    pub flows: VecDeque<FlowId>,
+    pub drain_pending: bool,
+}
+
+#[derive(Clone, Debug, hitless_core::state::State)]
+struct Port {
+    card: NetworkCard,
+    #[configured]
+    plane: u32,
+    is_up: bool,
+    line: Line,
+}
+
+/// The ports of a host that has several.
+#[derive(Clone, Debug, hitless_core::state::State)]
+pub struct Ports {
+    #[part]
+    ports: Vec<Port>,
+    /// Planes of each host's ports, one bit each.
+    #[configured]
+    planes: Arc<[u64]>,
+    /// Planes that do not reach a destination now.
+    lost: BTreeMap<HostId, u64>,
+    /// Ports of this host that the others do not use, because the fabric cannot reach them.
+    unreachable: u64,
+    /// The line of spraying connections.
+    spraying: Line,
+}
+
+impl Ports {
+    /// Creates the ports of a host; `planes` has the planes of every host.
+    ///
+    /// # Panics
+    /// With more than 64 ports or planes.
+    pub fn new(configs: &[PortConfig], planes: Arc<[u64]>) -> Self {
+        assert!(configs.len() <= 64 && configs.iter().all(|config| config.plane < 64), "sets of ports have 64 bits");
+        let port = |config: &PortConfig| Port {
+            card: NetworkCard::new(&config.network_card),
+            plane: config.plane,
+            is_up: true,
+            line: Line::default(),
+        };
+        let ports = configs.iter().map(port).collect();
+        Self { ports, planes, lost: BTreeMap::new(), unreachable: 0, spraying: Line::default() }
+    }
+
+    /// Returns the usable ports towards a destination, one bit each.
+    fn usable(&self, destination: HostId) -> u64 {
+        let planes = self.planes[destination.0 as usize] & !self.lost.get(&destination).copied().unwrap_or(0);
+        let is_usable = |port: &Port| port.is_up && planes >> port.plane & 1 == 1;
+        self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number)
+    }
+
+    /// Returns the port for `key`. Without any usable port the choice is as if all were usable.
+    fn choose(&self, destination: HostId, key: u32) -> PortId {
+        let (count, usable) = (self.ports.len() as u32, self.usable(destination));
+        let preferred = key % count;
+        if usable >> preferred & 1 == 1 || usable == 0 {
+            return PortId(preferred as u16);
+        }
+        let place = key / count % usable.count_ones();
+        let rest = (0..place).fold(usable, |ports, _| ports & (ports - 1));
+        PortId(rest.trailing_zeros() as u16)
+    }
+
+    /// Returns the port of a packet.
+    pub fn choose_for(&self, packet: &Packet) -> PortId {
+        let key = match &packet.transport {
+            Transport::Uet(header) => header.entropy().into(),
+            _ => key_of(packet.flow_hash),
+        };
+        self.choose(packet.destination, key)
+    }
+
+    pub fn lane(&self, way: Way) -> Lane {
+        if way.spreads { Lane::ALL } else { Lane(self.choose(way.destination, key_of(way.flow_hash)).0) }
+    }
+
+    /// Returns the rate of a flow's port, or of all ports together, and their number.
+    pub fn uplink(&self, way: Way) -> Option<(BitRate, u16)> {
+        if way.spreads {
+            let sum_bps = self.ports.iter().map(|port| port.card.rate().as_bps()).fold(0, u64::saturating_add);
+            return Some((BitRate::from_bps(sum_bps)?, self.ports.len() as u16));
+        }
+        Some((self.ports[usize::from(self.lane(way).0)].card.rate(), 1))
+    }
+
+    pub fn card_mut(&mut self, port: PortId) -> &mut NetworkCard {
+        &mut self.ports[usize::from(port.0)].card
+    }
+
+    pub fn line_mut(&mut self, lane: Lane) -> &mut Line {
+        if lane == Lane::ALL { &mut self.spraying } else { &mut self.ports[usize::from(lane.0)].line }
+    }
+
+    /// Returns the cards that must have room for a packet of a lane. Packets avoid ports that are down.
+    pub fn cards(&self, lane: Lane) -> impl Iterator<Item = &NetworkCard> {
+        let all_are_down = self.ports.iter().all(|port| !port.is_up);
+        let ports = self.ports.iter().enumerate().filter(move |&(number, port)| {
+            if lane == Lane::ALL { port.is_up || all_are_down } else { number == usize::from(lane.0) }
+        });
+        ports.map(|(_, port)| &port.card)
+    }
+
+    pub fn has_room(&self, lane: Lane, now: Time) -> bool {
+        self.cards(lane).all(|card| card.has_room(now))
+    }
+
+    /// Takes a port down or up; returns the flows that waited for it and have to look for another.
+    pub fn set_state(&mut self, port: PortId, is_up: bool) -> VecDeque<FlowId> {
+        let port = &mut self.ports[usize::from(port.0)];
+        port.is_up = is_up;
+        std::mem::take(&mut port.line.flows)
+    }
+
+    /// Returns the next flow of a lane, while its cards have room.
+    pub fn next_turn(&mut self, lane: Lane, now: Time) -> Option<FlowId> {
+        if self.has_room(lane, now) { self.line_mut(lane).flows.pop_front() } else { None }
+    }
+
+    fn planes_reached(&self) -> u64 {
+        let ports = self.ports.iter().enumerate().filter(|(number, _)| self.unreachable >> number & 1 == 0);
+        ports.fold(0, |planes, (_, port)| planes | 1 << port.plane)
+    }
+
+    /// Notes whether the fabric can reach a port of this host; returns the planes without a port that it reaches.
+    pub fn set_reachable(&mut self, port: PortId, is_reachable: bool) -> u64 {
+        self.unreachable = self.unreachable & !(1 << port.0) | u64::from(!is_reachable) << port.0;
+        let all = self.ports.iter().fold(0, |planes, port| planes | 1 << port.plane);
+        all & !self.planes_reached()
+    }
+
+    /// Notes the planes that do not reach a destination.
+    pub fn set_lost(&mut self, destination: HostId, planes: u64) {
+        match planes {
+            0 => drop(self.lost.remove(&destination)),
+            _ => drop(self.lost.insert(destination, planes)),
+        }
+    }
+}
+
+/// Returns the key of a flow. It differs from the hashes of all switches.
+fn key_of(flow_hash: u32) -> u32 {
+    fmix32(!flow_hash)
+}
+
+#[cfg(test)]
+mod tests;
