@@ -66,6 +66,16 @@ pub enum HostEvent {
     Emit(PacketHandle),
     /// The network card has drained: waiting senders can continue.
     CardDrained(HostId),
+    /// A packet for a card with a queue for each class has passed the send delay.
+    QueueByClass(PacketHandle),
+    /// Senders wait for a card with a queue for each class.
+    ClassTurns(HostId),
+    /// A frame of a card with a queue for each class has left.
+    FrameSent(HostId),
+    /// The pause of a class begins.
+    PauseBegins(HostId, u8),
+    /// The pause of a class may be over.
+    PauseEnds(HostId, u8),
     /// The host grants the next credit.
     Credit(HostId),
 }

@@ -77,7 +77,7 @@ impl Endpoint {
         let Packet { flow, source, destination, flow_hash, class, ttl, .. } = template;
         Self {
             template: Template { flow, source, destination, flow_hash, class, ttl },
-            delays_send: host.stack(on_network_card).send.is_some(),
+            delays_send: host.stack(on_network_card).send.is_some() || host.class_queues.is_some(),
             timers: PendingTimers::NONE,
             send_line: DelayLine::default(),
             receive_line: DelayLine::default(),
@@ -182,6 +182,11 @@ impl FlowEndpoints {
     /// Returns the ring for the kernel's poll, if there is one.
     pub fn ring(&mut self, side: Side) -> Option<&mut ReceiveRing> {
         self.end_mut(side).ring.as_deref_mut()
+    }
+
+    /// Returns the traffic class of the sending end.
+    pub fn class(&self) -> u8 {
+        self.sender_end.template.class
     }
 
     /// Handles a timer event; returns whether it is still relevant.
@@ -346,7 +351,13 @@ impl FlowEndpoints {
         host: &mut HostState,
         env: &mut E,
     ) {
-        let Some(delay) = host.stack(self.on_network_card).send else { return };
+        let delay = host.stack(self.on_network_card).send;
+        if host.class_queues.is_some() {
+            let Some(delay) = delay else { return host.queue_by_class(now, packet, env) };
+            let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
+            return env.schedule(at, host.id, HostEvent::QueueByClass(packet));
+        }
+        let Some(delay) = delay else { return };
         // Committed before the delay, so that further senders see the frame's backlog already.
         host.card.commit(now, frame_bytes);
         let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);

@@ -25,6 +25,7 @@
 mod appended;
 mod card_timing;
 mod config;
+mod class_queues;
 mod connection;
 mod credit_pacer;
 mod credit_turns;

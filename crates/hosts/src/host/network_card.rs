@@ -133,6 +133,12 @@ impl NetworkCard {
         }
     }
 
+    /// Creates an idle card with queues elsewhere: it never has room for a sender.
+    pub fn without_queue(config: &NetworkCardConfig) -> Self {
+        let card = Self::new(&NetworkCardConfig { capacity: QueueCapacity::Unlimited, ..*config });
+        Self { backlog_limit: Duration::ZERO, ..card }
+    }
+
     pub fn rate(&self) -> BitRate {
         self.rate
     }
@@ -190,6 +196,20 @@ impl NetworkCard {
         let last_bit_at = starts_at + serialisation;
         timing.send_until(last_bit_at);
         Some(last_bit_at)
+    }
+
+    /// Sends a frame that was queued elsewhere at `queued_at`; the line is free. Returns when its last bit leaves.
+    pub fn send_queued(&mut self, now: Time, queued_at: Time, frame_bytes: u32) -> Time {
+        if queued_at < now {
+            // The delay of a frame's preparation passes while it waits.
+            self.busy_until = self.busy_until.max(now);
+        }
+        self.append(queued_at, self.serialisation(frame_bytes), frame_bytes).expect("the card's own queue is unlimited")
+    }
+
+    /// Returns when the line becomes free.
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
     }
 
     /// Returns whether a transport may send a frame.

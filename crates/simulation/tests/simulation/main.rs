@@ -16,7 +16,7 @@ mod gro;
 mod layers;
 mod linkguardian;
 mod links_beyond;
-
+mod lossless;
 mod losses;
 mod measures;
 mod open_connections;
