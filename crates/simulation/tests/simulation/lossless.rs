@@ -83,9 +83,9 @@ fn an_incast_loses_nothing_at_any_rate_and_length_of_cable() {
             let sent = sum(&outcome, "ports", "pause_frames_sent");
             assert!(used > 0 && sent > 0, "{gbps} Gb/s, {metres} m: nothing was paused");
             assert!(used <= needed.bytes(), "{gbps} Gb/s, {metres} m: {used} B of {}", needed.arithmetic());
-            // The headroom is no larger than the traffic needs, but for the frames and rounding.
+            // A group drains at a quarter of the rate at which it fills, and the shared buffer takes a part.
             let most = needed.cable_bytes + needed.response_bytes;
-            assert!(used + 20_000 > most, "{gbps} Gb/s, {metres} m: {used} B of {}", needed.arithmetic());
+            assert!(used * 3 > most, "{gbps} Gb/s, {metres} m: {used} B of {}", needed.arithmetic());
         }
     }
 }
@@ -103,7 +103,7 @@ fn all_of_127_connections_finish_in_an_incast_that_makes_them_give_up_without_fl
     let incast =
         Incast { senders: 127, bytes: 300_000, shared_bytes: 1_000_000, transport: "window = 512", ..INCAST };
     let outcome = incast.runs_without_loss();
-    assert!(sum(&outcome, "ports", "paused_ps") > 0, "no port was paused");
+    assert!(sum(&outcome, "ports", "pause_frames_sent") > 0, "nothing was paused");
     let without = Incast { pfc: "", ..incast };
     let outcome = support::run_scenario(&sound(&without.text(1_000_000)));
     assert!(outcome.summary.flows.failed > 0, "{:?}", outcome.summary.flows);
