@@ -18,7 +18,7 @@ use crate::{Protocol, Scenario};
 pub struct Headroom {
     /// The frame that exceeds the threshold, one that delays the pause frame, and one that the partner has begun.
     pub frames_bytes: u64,
-    /// The pause frame on the line, after those of the other lossless classes.
+    /// The pause frame on the line, after a resume frame, and those of the other lossless classes.
     pub pause_bytes: u64,
     /// The cable in both directions.
     pub cable_bytes: u64,
@@ -39,7 +39,7 @@ impl Headroom {
     pub fn arithmetic(&self) -> String {
         let Self { frames_bytes, pause_bytes, cable_bytes, response_bytes, pipeline_bytes } = self;
         format!(
-            "{} B = {frames_bytes} (three frames) + {pause_bytes} (pause frame) + {cable_bytes} (cable, both ways) + \
+            "{} B = {frames_bytes} (three frames) + {pause_bytes} (pause frames) + {cable_bytes} (cable, both ways) + \
              {response_bytes} (response) + {pipeline_bytes} (pipelines), rounded up to 1024 B",
             self.bytes()
         )
@@ -86,7 +86,7 @@ impl Scenario {
         let pipelines = [self.switch.ingress_latency, self.switch.egress_latency, self.switch.egress_latency];
         Headroom {
             frames_bytes: frame_bytes.saturating_mul(3),
-            pause_bytes: pause_bytes * u64::from(self.lossless_classes().count_ones().max(1)),
+            pause_bytes: pause_bytes * 2 * u64::from(self.lossless_classes().count_ones().max(1)),
             cable_bytes: carried(link.rate, self.flight_time(link)).saturating_mul(2),
             response_bytes: carried(link.rate, response),
             pipeline_bytes: pipelines.iter().map(|latency| carried(link.rate, *latency)).sum(),

@@ -139,8 +139,12 @@ pub fn switch(
     });
     let recirculation = recirculation_limits.iter().map(|limit| hardware::recirculation_port(settings, *limit));
     let ports = ports.chain(recirculation).collect();
-    let mut switch =
-        Switch::new(hardware::architecture(settings), ports, hardware::buffer_policy(settings, scenario.headroom_of_switch(topology, id)), mechanisms);
+    let mut switch = Switch::new(
+        hardware::architecture(settings),
+        ports,
+        hardware::buffer_policy(settings, scenario.headroom_of_switch(topology, id)),
+        mechanisms,
+    );
     if scenario.routing.choice == PathRule::TwoChoices {
         switch.choose_of_two(streams.stream(&format!("next hops at switch {}", id.0)));
     }

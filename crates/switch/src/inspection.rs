@@ -52,11 +52,6 @@ impl Switch {
         group.into_iter().flat_map(|group| group.egress_ports())
     }
 
-    /// Returns the bytes charged to all priority groups of the switch.
-    pub fn lossless_bytes(&self) -> u64 {
-        self.core.ports.iter().flat_map(|port| port.groups()).map(|group| group.bytes()).sum()
-    }
-
     /// Returns the number of ports, including recirculation ports.
     pub fn port_count(&self) -> usize {
         self.core.ports.len()

@@ -154,6 +154,7 @@ impl PriorityGroup {
     }
 
     /// Bytes of the group's packets.
+    #[cfg(test)]
     pub fn bytes(&self) -> u64 {
         self.shared_bytes + self.headroom_bytes
     }

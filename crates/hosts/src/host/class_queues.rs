@@ -135,7 +135,7 @@ impl HostState {
         let descriptor = &env.packets()[packet];
         let (class, frame_bytes) = (descriptor.class, descriptor.frame_bytes);
         if self.queues().push(now, class, packet, frame_bytes) {
-            self.send_next(now, env);
+            self.send_next(now, false, env);
         } else {
             self.drop(packet, env);
         }
@@ -144,19 +144,20 @@ impl HostState {
     /// Handles the end of a frame on the line.
     pub fn frame_sent<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         self.queues().is_sending = false;
-        self.send_next(now, env);
+        self.send_next(now, true, env);
     }
 
-    fn send_next<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
+    /// Sends the next frame if the line is free; `follows` means that another has just left.
+    fn send_next<E: HostEnvironment>(&mut self, now: Time, follows: bool, env: &mut E) {
         let queues = self.queues();
         if queues.is_sending {
             return;
         }
         let Some(frame) = queues.pop() else { return };
         queues.is_sending = true;
-        let last_bit_at = self.card.send_queued(now, frame.queued_at, frame.frame_bytes);
+        let last_bit_at = self.card.send_queued(now, frame.queued_at, frame.frame_bytes, follows);
         env.transmit(self.id, frame.packet, last_bit_at);
-        env.schedule(self.card.busy_until(), self.id, HostEvent::FrameSent(self.id));
+        env.schedule(self.card.line_free_at(), self.id, HostEvent::FrameSent(self.id));
     }
 
     /// Takes a pause frame of the switch; it has no effect on a card that does not obey them.
@@ -196,7 +197,7 @@ impl HostState {
         let queues = self.queues();
         queues.pauses.note_resumed(class, now);
         queues.queues[usize::from(class)].is_paused = false;
-        self.send_next(now, env);
+        self.send_next(now, false, env);
     }
 
     /// Ends a pause at its time, because a resume frame can be lost.

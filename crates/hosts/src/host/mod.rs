@@ -24,8 +24,8 @@
 
 mod appended;
 mod card_timing;
-mod config;
 mod class_queues;
+mod config;
 mod connection;
 mod credit_pacer;
 mod credit_turns;

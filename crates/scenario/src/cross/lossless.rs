@@ -14,14 +14,19 @@ const SECTION: &str = "switch.pfc";
 impl Check<'_> {
     pub(super) fn lossless(&mut self, around: Surroundings<'_>) {
         let Some(pfc) = &around.scenario.switch.pfc else { return };
-        self.require(self.purpose != Purpose::Live, SECTION, "runs in simulations only: the live switch sends no pause frames to real network cards");
+        self.require(
+            self.purpose != Purpose::Live,
+            SECTION,
+            "runs in simulations only: the live switch sends no pause frames to real network cards",
+        );
         let field = |name: &str| format!("{SECTION}.{name}");
         for (name, bytes) in [("xoff", pfc.xoff), ("headroom", pfc.headroom)] {
             self.require(bytes != Some(Bytes::ZERO), &field(name), "must be above zero");
         }
         let below = pfc.xoff.zip(pfc.xon_offset).is_none_or(|(xoff, offset)| offset <= xoff);
         self.require(below, &field("xon_offset"), "must not be above xoff");
-        let times = pfc.watchdog.iter().flat_map(|dog| [("detection", dog.detection), ("restoration", dog.restoration)]);
+        let times =
+            pfc.watchdog.iter().flat_map(|dog| [("detection", dog.detection), ("restoration", dog.restoration)]);
         for (name, time) in times {
             self.require(time != Some(Duration::ZERO), &field(&format!("watchdog.{name}")), "must be above zero");
         }

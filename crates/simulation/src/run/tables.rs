@@ -9,7 +9,12 @@ use super::event_loop::Run;
 use crate::results::Table;
 
 /// Adds all other tables of `run` to those of flows and messages.
-pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)], flow_tables: Vec<Table>, ended_at: Time) -> Vec<Table> {
+pub(super) fn tables<E: Edge>(
+    run: &Run<E>,
+    reports: &[(SwitchId, Report)],
+    flow_tables: Vec<Table>,
+    ended_at: Time,
+) -> Vec<Table> {
     let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.global.scenario.flows);
     let failures = run.global.control_plane.recovery.table(topology, &shared.links);
     let mut all = flow_tables;

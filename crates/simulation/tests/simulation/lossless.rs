@@ -100,8 +100,7 @@ fn dcqcn_and_selective_repeat_lose_nothing_either() {
 
 #[test]
 fn all_of_127_connections_finish_in_an_incast_that_makes_them_give_up_without_flow_control() {
-    let incast =
-        Incast { senders: 127, bytes: 300_000, shared_bytes: 1_000_000, transport: "window = 512", ..INCAST };
+    let incast = Incast { senders: 127, bytes: 300_000, shared_bytes: 1_000_000, transport: "window = 512", ..INCAST };
     let outcome = incast.runs_without_loss();
     assert!(sum(&outcome, "ports", "pause_frames_sent") > 0, "nothing was paused");
     let without = Incast { pfc: "", ..incast };
@@ -134,7 +133,8 @@ fn buffers_that_cannot_hold_the_headroom_are_refused_with_the_arithmetic() {
     let incast = Incast { gbps: 400, metres: 10_000.0, ..INCAST };
     refused(&incast.text(22_000_000), &["switch.buffer.total", "(cable, both ways)", "left reserves", "5 ports"]);
     let text = incast.text(1);
-    let fixed = text.replace("kind = \"shared\", total = \"1 B\", alpha = 1.0", "kind = \"static\", per_port = \"300 KB\"");
+    let fixed =
+        text.replace("kind = \"shared\", total = \"1 B\", alpha = 1.0", "kind = \"static\", per_port = \"300 KB\"");
     refused(&fixed, &["switch.buffer.per_port", "300000 B", "(response)"]);
     let mixed = format!(
         "{}[[flows]]\nname = \"g\"\nkind = \"long\"\ntransport = \"u\"\nclass = 1\nsources = [\"h0\"]\n\
@@ -148,7 +148,8 @@ fn buffers_that_cannot_hold_the_headroom_are_refused_with_the_arithmetic() {
 #[test]
 fn a_static_buffer_is_divided_into_threshold_and_headroom() {
     let text = INCAST.text(1);
-    let text = text.replace("kind = \"shared\", total = \"1 B\", alpha = 1.0", "kind = \"static\", per_port = \"300 KB\"");
+    let text =
+        text.replace("kind = \"shared\", total = \"1 B\", alpha = 1.0", "kind = \"static\", per_port = \"300 KB\"");
     let outcome = support::run(&text);
     assert!(sum(&outcome, "ports", "pause_frames_sent") > 0 && outcome.summary.drops.is_empty());
     assert_eq!(outcome.summary.flows.completed, 4);
@@ -157,9 +158,8 @@ fn a_static_buffer_is_divided_into_threshold_and_headroom() {
 /// A ring of five switches with a host each. Every host sends to the host two hops clockwise.
 fn ring(pfc: &str) -> String {
     let hosts = (0..5).map(|i| format!("{{ ends = [\"h{i}\", \"s{i}\"], rate = \"100 Gbps\", delay = \"1 us\" }}"));
-    let ring = (0..5).map(|i| {
-        format!("{{ ends = [\"s{i}\", \"s{}\"], rate = \"100 Gbps\", delay = \"1 us\" }}", (i + 1) % 5)
-    });
+    let ring =
+        (0..5).map(|i| format!("{{ ends = [\"s{i}\", \"s{}\"], rate = \"100 Gbps\", delay = \"1 us\" }}", (i + 1) % 5));
     let links: Vec<String> = hosts.chain(ring).collect();
     let flows = (0..5).map(|i| {
         format!(
@@ -194,7 +194,8 @@ fn a_ring_with_cyclic_routes_deadlocks_and_the_run_names_the_cycle() {
 #[test]
 fn a_watchdog_breaks_the_deadlock() {
     for action in ["drop", "forward"] {
-        let watchdog = format!("pfc = {{ xoff = \"30 KB\", watchdog = {{ action = \"{action}\", detection = \"200 us\" }} }}");
+        let watchdog =
+            format!("pfc = {{ xoff = \"30 KB\", watchdog = {{ action = \"{action}\", detection = \"200 us\" }} }}");
         let outcome = support::run(&ring(&watchdog));
         assert!(sum(&outcome, "ports", "pause_storms") > 0, "{action}");
         assert!(!outcome.summary.warnings.iter().any(|line| line.contains("deadlock")), "{action}");

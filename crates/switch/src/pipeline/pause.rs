@@ -44,14 +44,7 @@ impl Switch {
         }
     }
 
-    fn pause_class<E: Environment>(
-        &mut self,
-        now: Time,
-        port: PortId,
-        class: u8,
-        ends_at: Time,
-        environment: &mut E,
-    ) {
+    fn pause_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, ends_at: Time, environment: &mut E) {
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(class)];
         let pauses = state.rare().pauses;
