@@ -31,6 +31,7 @@ mod files;
 mod flows;
 mod host;
 mod listing;
+mod lossless;
 mod measure;
 mod scenario;
 
@@ -50,5 +51,6 @@ pub use host::{
 };
 pub use host::{Protocol, TransportSettings};
 pub use listing::schema_text;
+pub use lossless::Headroom;
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use scenario::{Purpose, Scenario, Until};

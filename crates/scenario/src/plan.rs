@@ -128,19 +128,25 @@ pub fn switch(
             hardware::discipline(queueing, scenario.frame_max(), streams.stream(&stream).next_u64() as u32)
         });
         let marking = || streams.stream(&format!("marking at link {}", port.link.index()));
-        PortConfig {
+        let config = PortConfig {
             faces_switch: port.faces_switch(),
             line: port.link.index() as u32,
             line_changes: changing.contains_key(&port.link.index()),
             clock_offset_ppb: scenario.clocks.offset_ppb(streams, &topology.link_name(port.link)),
             flow_queueing: by_flow,
+            pfc: scenario.port_pfc(topology, id, port),
             ..hardware::port(&settings, link.rate, link.overhead_bytes, marking)
-        }
+        };
+        config.with_lossless_queues()
     });
     let recirculation = recirculation_limits.iter().map(|limit| hardware::recirculation_port(settings, *limit));
     let ports = ports.chain(recirculation).collect();
-    let mut switch =
-        Switch::new(hardware::architecture(settings), ports, hardware::buffer_policy(settings), mechanisms);
+    let mut switch = Switch::new(
+        hardware::architecture(settings),
+        ports,
+        hardware::buffer_policy(settings, scenario.headroom_of_switch(topology, id)),
+        mechanisms,
+    );
     if scenario.routing.choice == PathRule::TwoChoices {
         switch.choose_of_two(streams.stream(&format!("next hops at switch {}", id.0)));
     }

@@ -23,6 +23,8 @@ pub enum DropReason {
     QueueingDelay,
     /// It was sent to a port or queue that the switch does not have, or to a multicast group without copies.
     Nowhere,
+    /// The PFC watchdog emptied its queue.
+    PauseWatchdog,
     /// It was the second copy of a packet already forwarded; nothing is lost.
     Duplicate,
     /// It was a copy kept for a loss that did not happen; nothing is lost.
@@ -56,6 +58,7 @@ impl DropReason {
             DropReason::Evicted => "evicted from a full buffer",
             DropReason::QueueingDelay => "dropped for its queueing delay",
             DropReason::Nowhere => "sent to a missing port, queue or group",
+            DropReason::PauseWatchdog => "dropped by the PFC watchdog",
             DropReason::Duplicate => "duplicate removed",
             DropReason::CopyRetired => "copy retired",
             DropReason::ControlAbsorbed => "control packet absorbed",

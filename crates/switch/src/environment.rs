@@ -110,6 +110,27 @@ pub enum SwitchEvent {
         /// The class.
         class: u8,
     },
+    /// A pause that a frame has requested begins.
+    PauseBegins {
+        /// The port that is paused.
+        port: PortId,
+        /// The class.
+        class: u8,
+    },
+    /// The link partner must be told whether a class is paused.
+    TellPause {
+        /// The port that sends the pause frame.
+        port: PortId,
+        /// The class.
+        class: u8,
+    },
+    /// A pause may have lasted too long.
+    PauseWatchdog {
+        /// The port that is paused.
+        port: PortId,
+        /// The class.
+        class: u8,
+    },
     /// A paused queue may be served again.
     Resume {
         /// The port.

@@ -6,6 +6,7 @@ use hitless_core::wire::{Packet, PortId, QueueId, Time};
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
 use crate::link_end::LinkEnd;
+use crate::pfc::{FlowControlCounters, PortPfc};
 use crate::port::{MacCounters, Port, Scheduler};
 use crate::protection::ProtectionState;
 use crate::register::{Observed, Violation};
@@ -17,6 +18,38 @@ impl Switch {
     /// Returns the MAC counters of a port.
     pub fn mac(&self, port: PortId) -> MacCounters {
         self.core.ports[usize::from(port.0)].mac()
+    }
+
+    /// Returns the counters of flow control at a port.
+    pub fn flow_control(&self, now: Time, port: PortId) -> FlowControlCounters {
+        self.core.ports[usize::from(port.0)].flow_control(now)
+    }
+
+    /// Returns the classes that a port may not send because its partner has paused them, one bit each.
+    pub fn paused_classes(&self, port: PortId) -> u8 {
+        self.core.ports[usize::from(port.0)].paused_classes()
+    }
+
+    /// Returns the flow control of a port.
+    pub fn pfc(&self, port: PortId) -> Option<PortPfc> {
+        self.core.ports[usize::from(port.0)].config.pfc
+    }
+
+    /// Returns whether the packets of `class` that entered through `port` are so many that the partner must pause.
+    pub fn is_over_threshold(&self, port: PortId, class: u8) -> bool {
+        self.core.ports[usize::from(port.0)].groups().get(usize::from(class)).is_some_and(|group| group.is_over)
+    }
+
+    /// Returns the lossless classes of a port with packets that found no room, and the number of these packets.
+    pub fn lossless_drops(&self, port: PortId) -> impl Iterator<Item = (u8, u64)> + '_ {
+        let groups = self.core.ports[usize::from(port.0)].groups().iter().map(|group| group.drops);
+        (0..8).zip(groups).filter(|(_, drops)| *drops > 0)
+    }
+
+    /// Returns the ports at which lossless packets of `class` wait that entered through `port`.
+    pub fn ports_with_packets_of(&self, port: PortId, class: u8) -> impl Iterator<Item = PortId> + '_ {
+        let group = self.core.ports[usize::from(port.0)].groups().get(usize::from(class));
+        group.into_iter().flat_map(|group| group.egress_ports())
     }
 
     /// Returns the number of ports, including recirculation ports.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId, Time};
+use hitless_core::wire::{BitRate, Duration, LineClock, Packet, Pauses, PortId, QueueId, Time};
 
 use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
-use crate::pause::Pauses;
+use crate::pfc::{FlowControlCounters, PortPfc, PriorityGroup};
 use crate::queueing::{
-    FifoScheduler, FlowQueueing, FlowScheduler, QueueConfig, QueueGroup, QueueOrder, QueuedScheduler,
+    FifoScheduler, FlowQueueing, FlowScheduler, QueueConfig, QueueGroup, QueueLimit, QueueOrder, QueuedScheduler,
 };
 
 /// The counters of a MAC.
@@ -86,6 +86,8 @@ pub struct PortConfig {
     pub class_queue: [QueueId; 8],
     /// Queueing by flow, with the limit and the threshold of the only queue.
     pub flow_queueing: Option<FlowQueueing>,
+    /// Priority flow control, for lossless classes.
+    pub pfc: Option<PortPfc>,
 }
 
 impl PortConfig {
@@ -103,7 +105,19 @@ impl PortConfig {
             group: None,
             class_queue: [QueueId(0); 8],
             flow_queueing: None,
+            pfc: None,
         }
+    }
+}
+
+impl PortConfig {
+    /// Lifts the limits of the queues of lossless classes: priority groups limit them.
+    pub fn with_lossless_queues(mut self) -> Self {
+        let classes = self.pfc.map_or(0, |pfc| pfc.classes);
+        for class in (0..8).filter(|class| classes >> class & 1 == 1) {
+            self.queues[usize::from(self.class_queue[class].0)].limit = QueueLimit::Unlimited;
+        }
+        self
     }
 }
 
@@ -166,11 +180,15 @@ impl Scheduler {
         let is_fifo =
             config.queues.len() == 1 && config.group.is_none() && config.queues[0].order == QueueOrder::ByArrival;
         let is_fifo = is_fifo && !config.queues[0].marks_at_dequeue() && !config.line_changes;
-        let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared;
+        let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared && config.pfc.is_none();
         if is_plain {
             Scheduler::Fifo(FifoScheduler::new(&config.queues[0]))
         } else {
-            Scheduler::Queued(Box::new(QueuedScheduler::new(&config.queues, config.group)))
+            let mut scheduler = QueuedScheduler::new(&config.queues, config.group);
+            if config.pfc.is_some() {
+                scheduler.hold_lossless();
+            }
+            Scheduler::Queued(Box::new(scheduler))
         }
     }
 }
@@ -194,6 +212,23 @@ pub(crate) struct Rare {
     pub pauses: Pauses,
     pub frames_corrupted: u64,
     pub pause_frames: u64,
+    pub pause_frames_sent: u64,
+    /// The port's priority groups, by class; empty until the first lossless packet.
+    groups: Vec<PriorityGroup>,
+    /// By class: the time of the last pause frame that was ignored, while pauses are.
+    pub storms: [Option<Time>; 8],
+    /// Number of pauses that the watchdog has ended.
+    pub storms_seen: u64,
+}
+
+impl Rare {
+    /// Returns the priority group of a class.
+    pub fn group(&mut self, class: u8) -> &mut PriorityGroup {
+        if self.groups.is_empty() {
+            self.groups = vec![PriorityGroup::default(); 8];
+        }
+        &mut self.groups[usize::from(class & 7)]
+    }
 }
 
 /// A port. The fields that every packet needs fill two cache lines; the egress port needs both, the ingress port only
@@ -279,6 +314,30 @@ impl Port {
         }
     }
 
+    /// Returns the priority groups by class; none before the first lossless packet.
+    pub fn groups(&self) -> &[PriorityGroup] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.groups)
+    }
+
+    /// Returns the classes of its queues that the partner has paused, one bit each.
+    pub fn paused_classes(&self) -> u8 {
+        let Scheduler::Queued(scheduler) = &self.scheduler else { return 0 };
+        let is_paused = |class: &u8| scheduler.is_paused(self.config.class_queue[usize::from(*class)]);
+        (0..8).filter(is_paused).fold(0, |classes, class| classes | 1 << class)
+    }
+
+    /// Returns the counters of flow control.
+    pub fn flow_control(&self, now: Time) -> FlowControlCounters {
+        let Some(rare) = &self.rare else { return FlowControlCounters::default() };
+        FlowControlCounters {
+            pause_frames_sent: rare.pause_frames_sent,
+            paused: rare.pauses.paused_time(now),
+            headroom_peak_bytes: rare.groups.iter().map(|group| group.headroom_peak_bytes).max().unwrap_or(0),
+            lossless_drops: rare.groups.iter().map(|group| group.drops).sum(),
+            storms: rare.storms_seen,
+        }
+    }
+
     /// Returns the backlog that events will bring to a queue.
     #[inline]
     pub fn underway(&self, queue: QueueId) -> Backlog {
@@ -348,7 +407,13 @@ impl State for Port {
         let Some(rare) = &self.rare else { return };
         let underway = rare.underway.iter().enumerate().filter(|(_, backlog)| backlog.packets > 0);
         underway.for_each(|queue| digest.value(queue));
-        rare.pauses.tell(digest);
+        for (looks_at, ends_at) in rare.pauses.events() {
+            digest.deadline(looks_at);
+            // A time without an event is meaningless.
+            if looks_at != Time::NEVER {
+                digest.deadline(ends_at);
+            }
+        }
     }
 }
 

@@ -184,6 +184,9 @@ impl Switch {
                 Scheduler::Fifo(_) => unreachable!("a FIFO scheduler knows its departures at arrival"),
             },
             SwitchEvent::PauseEnds { port, class } => self.end_pause(now, port, class, environment),
+            SwitchEvent::PauseBegins { port, class } => self.begin_pause(now, port, class, environment),
+            SwitchEvent::TellPause { port, class } => self.tell_partner(now, port, class, environment),
+            SwitchEvent::PauseWatchdog { port, class } => self.watch_pause(now, port, class, environment),
             SwitchEvent::Resume { port, queue } => {
                 self.core.queued(port).resume(queue);
                 self.serve_when_free(now, port, environment);

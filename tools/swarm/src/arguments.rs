@@ -20,6 +20,7 @@ invariant is minimised and written as a scenario file. Exit code 1: a fault was 
   --seed N        first seed; each world has the next one (default 1)
   --worlds N      number of worlds
   --minutes N     maximum wall time
+  --with SETTING  run only worlds with this setting, such as switch.pfc; the others count as worlds
   --threads N     worlds at a time (default 1)
   --out FOLDER    folder for scenarios of failing worlds (default: the current folder)
   --canary NAME   sow this bug first and stop at the first fault; needs debug assertions
@@ -61,6 +62,7 @@ impl Arguments {
             threads: 1,
             canary: None,
             first_only: false,
+            with: None,
             shrink_for: Hunt::SHRINK_FOR,
         };
         while let Some(word) = words.next() {
@@ -75,6 +77,7 @@ impl Arguments {
                 "--seed" => hunt.first_seed = number(&word, &value()?)?,
                 "--worlds" => hunt.worlds = Some(number(&word, &value()?)?),
                 "--minutes" => hunt.wall_time = Some(minutes(&value()?)?),
+                "--with" => hunt.with = Some(value()?),
                 "--threads" => hunt.threads = threads(&value()?)?,
                 "--canary" => {
                     hunt.canary = Some(canary(&value()?)?);

@@ -25,6 +25,8 @@ pub struct Hunt {
     pub threads: usize,
     /// A bug that is activated in all runs.
     pub canary: Option<Canary>,
+    /// A setting without which a world is skipped, by its path.
+    pub with: Option<String>,
     /// Whether to stop at the first fault.
     pub first_only: bool,
     /// Maximum time for minimising a failing world.
@@ -103,6 +105,7 @@ impl Chase<'_> {
             }
             let seed = self.hunt.first_seed.wrapping_add(number);
             let (world, refused) = draw::world(seed, self.registry);
+            let world = world.filter(|world| self.hunt.with.as_ref().is_none_or(|path| world.value(path).is_some()));
             let verdict = world.as_ref().and_then(|world| run::run(world, self.registry).ok());
             self.totals().add(refused, verdict.as_ref());
             if let (Some(world), Some(verdict)) = (world, verdict) {

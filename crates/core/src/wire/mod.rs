@@ -10,6 +10,7 @@ pub mod line_clock;
 pub mod link;
 pub mod mac_control;
 pub mod packet;
+pub mod pauses;
 pub mod priority_mark;
 pub mod shim;
 pub mod transport;
@@ -21,6 +22,7 @@ pub use bolt::{BoltFlags, CongestionNotice};
 pub use line_clock::LineClock;
 pub use mac_control::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
+pub use pauses::{PauseEnd, Pauses};
 pub use priority_mark::PriorityMark;
 pub use shim::{Shim, ShimId, ShimStack};
 pub use transport::{

@@ -72,6 +72,11 @@ impl CardTiming {
         self.ready_at = Time(last_bit_at.0 - self.catch_up.0);
     }
 
+    /// Returns the earliest start of the next frame on the line.
+    pub fn ready_at(&self) -> Time {
+        self.ready_at
+    }
+
     #[inline(always)]
     fn draw_below(&mut self, end: Duration) -> Duration {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -27,6 +27,8 @@ pub struct HostConfig {
     /// Time that the reorder buffer waits for a missing packet; `None` means no reorder buffer. It reorders marked
     /// packets only.
     pub reorder_timeout: Option<Duration>,
+    /// Time from the arrival of a pause frame until its class stops; `None` means that the card ignores pause frames.
+    pub pause_response: Option<Duration>,
 }
 
 impl HostConfig {
@@ -41,6 +43,7 @@ impl HostConfig {
             timer_phase: Duration::ZERO,
             time_to_live: Packet::INITIAL_TTL,
             reorder_timeout: None,
+            pause_response: None,
         }
     }
 }

@@ -18,6 +18,8 @@ pub enum HostDrop {
     Duplicate,
     /// It is addressed to another host; a mechanism that chooses ports sent it here.
     Misdelivered,
+    /// It was a pause frame: the card has consumed it, and nothing is lost.
+    PauseFrame,
 }
 
 /// The operations that hosts need from their driver. No method may call back into [`Hosts`](crate::Hosts).

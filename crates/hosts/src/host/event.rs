@@ -78,6 +78,16 @@ pub enum HostEvent {
     EmitByPort(PacketHandle, PortId),
     /// A port has drained, or all ports have: waiting senders can continue.
     PortDrained(HostId, Lane),
+    /// A packet for a card with a queue for each class has passed the send delay.
+    QueueByClass(PacketHandle),
+    /// Senders wait for a card with a queue for each class.
+    ClassTurns(HostId),
+    /// A frame of a card with a queue for each class has left.
+    FrameSent(HostId),
+    /// The pause of a class begins.
+    PauseBegins(HostId, u8),
+    /// The pause of a class may be over.
+    PauseEnds(HostId, u8),
     /// The host grants the next credit.
     Credit(HostId),
 }

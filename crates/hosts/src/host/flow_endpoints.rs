@@ -78,7 +78,9 @@ impl Endpoint {
         let Packet { flow, source, destination, flow_hash, class, ttl, .. } = template;
         Self {
             template: Template { flow, source, destination, flow_hash, class, ttl },
-            delays_send: host.stack(on_network_card).send.is_some() || host.ports.is_some(),
+            delays_send: host.stack(on_network_card).send.is_some()
+                || host.ports.is_some()
+                || host.class_queues.is_some(),
             timers: PendingTimers::NONE,
             send_line: DelayLine::default(),
             receive_line: DelayLine::default(),
@@ -185,6 +187,11 @@ impl FlowEndpoints {
     /// Returns the ring for the kernel's poll, if there is one.
     pub fn ring(&mut self, side: Side) -> Option<&mut ReceiveRing> {
         self.end_mut(side).ring.as_deref_mut()
+    }
+
+    /// Returns the traffic class of the sending end.
+    pub fn class(&self) -> u8 {
+        self.sender_end.template.class
     }
 
     /// Handles a timer event; returns whether it is still relevant.
@@ -373,6 +380,11 @@ impl FlowEndpoints {
             let Some(delay) = delay else { return host.send_by_port(now, port, packet, env) };
             let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
             return env.schedule(at, host.id, HostEvent::EmitByPort(packet, port));
+        }
+        if host.class_queues.is_some() {
+            let Some(delay) = delay else { return host.queue_by_class(now, packet, env) };
+            let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
+            return env.schedule(at, host.id, HostEvent::QueueByClass(packet));
         }
         let Some(delay) = delay else { return };
         // Committed before the delay, so that further senders see the frame's backlog already.

@@ -24,6 +24,7 @@
 
 mod appended;
 mod card_timing;
+mod class_queues;
 mod config;
 mod connection;
 mod credit_pacer;

@@ -140,6 +140,12 @@ impl NetworkCard {
         Some(Self { committed_until: Time::NEVER, ..Self::new(&config) })
     }
 
+    /// Creates an idle card with queues elsewhere: it never has room for a sender.
+    pub fn without_queue(config: &NetworkCardConfig) -> Self {
+        let card = Self::new(&NetworkCardConfig { capacity: QueueCapacity::Unlimited, ..*config });
+        Self { backlog_limit: Duration::ZERO, ..card }
+    }
+
     pub fn rate(&self) -> BitRate {
         self.rate
     }
@@ -197,6 +203,22 @@ impl NetworkCard {
         let last_bit_at = starts_at + serialisation;
         timing.send_until(last_bit_at);
         Some(last_bit_at)
+    }
+
+    /// Sends a frame that was queued elsewhere at `queued_at`; the line is free. Returns when its last bit leaves.
+    ///
+    /// A frame that `follows` another without a gap keeps the card's schedule, so that a late card catches up.
+    pub fn send_queued(&mut self, now: Time, queued_at: Time, frame_bytes: u32, follows: bool) -> Time {
+        if queued_at < now && !follows {
+            // The delay of a frame's preparation passes while it waits.
+            self.busy_until = self.busy_until.max(now);
+        }
+        self.append(queued_at, self.serialisation(frame_bytes), frame_bytes).expect("the card's own queue is unlimited")
+    }
+
+    /// Returns when the line becomes free: later than scheduled if the card is late.
+    pub fn line_free_at(&self) -> Time {
+        self.timing.as_ref().map_or(self.busy_until, |timing| self.busy_until.max(timing.ready_at()))
     }
 
     /// Returns whether a transport may send a frame.

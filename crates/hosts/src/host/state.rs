@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use hitless_core::engine::{PacketHandle, Stream};
 use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Time};
 
+use super::class_queues::ClassQueues;
 use super::config::HostConfig;
 use super::credit_pacer::{CreditPacer, Granted};
 use super::environment::{HostDrop, HostEnvironment};
@@ -59,6 +60,11 @@ pub struct HostState {
     pub credits: CreditPacer,
     /// Packets dropped by the full card.
     pub dropped_packets: u64,
+    /// Event that gives waiting flows their turns.
+    #[configured]
+    turns: HostEvent,
+    /// The queues of a card that obeys pause frames.
+    pub class_queues: Option<Box<ClassQueues>>,
     /// Whether this host belongs to this partition.
     #[configured]
     pub is_here: bool,
@@ -69,9 +75,16 @@ pub struct HostState {
 
 impl HostState {
     pub fn new(id: HostId, config: &HostConfig, stream: Stream) -> Self {
+        let class_queues = config.pause_response.map(|response| ClassQueues::new(&config.network_card, response));
+        let (new_card, turns): (fn(&_) -> _, _) = match class_queues {
+            Some(_) => (NetworkCard::without_queue, HostEvent::ClassTurns(id)),
+            None => (NetworkCard::new, HostEvent::CardDrained(id)),
+        };
         Self {
             id,
-            card: NetworkCard::new(&config.network_card),
+            card: new_card(&config.network_card),
+            turns,
+            class_queues: class_queues.map(Box::new),
             stream,
             tcp_small_queues: config.tcp_small_queues,
             timer_phase: config.timer_phase,
@@ -177,6 +190,11 @@ impl HostState {
         if self.card.has_room(now) { self.waiting.pop_front() } else { None }
     }
 
+    /// Takes the flows out of the line whose class is not known yet.
+    pub fn take_all_waiting(&mut self) -> VecDeque<FlowId> {
+        std::mem::take(&mut self.waiting)
+    }
+
     /// Handles the drain event.
     pub fn drain_fired(&mut self) {
         self.drain_pending = false;
@@ -197,6 +215,6 @@ impl HostState {
             return;
         }
         self.drain_pending = true;
-        env.schedule(self.card.drained_at().max(now), self.id, HostEvent::CardDrained(self.id));
+        env.schedule(self.card.drained_at().max(now), self.id, self.turns);
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod composition;
 mod conflicts;
 mod links;
+mod lossless;
 mod run;
 mod switch;
 mod traffic;
@@ -35,6 +36,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         let around = Surroundings { scenario, topology: &topology };
         check.mechanisms(around);
         check.conflicts(around);
+        check.lossless(around);
         check.composition(around);
         check.room_for_headers(around);
         check.measure(&topology);

@@ -44,6 +44,11 @@ impl LinkImpairment {
         self.changes.iter().any(|change| change.rate.is_some() || change.delay.is_some())
     }
 
+    /// Returns whether the link keeps every frame, and its rate and delay.
+    pub fn is_faultless(&self) -> bool {
+        self.losses().all(|loss| *loss == LossModel::None) && self.schedule.is_empty() && !self.changes_shape()
+    }
+
     /// Returns all loss models of the run.
     pub fn losses(&self) -> impl Iterator<Item = &LossModel> {
         std::iter::once(&self.loss).chain(self.changes.iter().filter_map(|change| change.loss.as_ref()))

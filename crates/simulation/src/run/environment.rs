@@ -180,6 +180,9 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
     }
 
     fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop) {
+        if reason == HostDrop::PauseFrame {
+            return self.shared.discard(packet);
+        }
         let descriptor = &self.shared.packets[packet];
         if reason == HostDrop::NetworkCardFull {
             self.shared.drops.note_at_host(host, descriptor.flow, descriptor.frame_bytes);

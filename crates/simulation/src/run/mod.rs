@@ -21,6 +21,7 @@ mod global;
 mod group_totals;
 mod hand_over;
 mod look_ahead;
+mod lossless;
 mod network;
 mod order;
 mod outcome;

@@ -36,10 +36,11 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     let mut violations = ledger.unbalanced();
     violations.extend(reports.iter().flat_map(|(_, report)| report.violated_invariants.iter().cloned()));
     violations.extend(ledger.hardware_violations().chain(leaks));
+    violations.extend(run.lossless_violations());
     let limits = ledger.limits(&reports);
     Outcome {
         summary: ledger.summary(&reports),
-        tables: tables::tables(&run, &reports, flow_tables),
+        tables: tables::tables(&run, &reports, flow_tables, ended_at),
         violations,
         limits,
     }
@@ -144,6 +145,8 @@ impl<E: Edge> Ledger<'_, E> {
         let (scenario, topology) = (&self.run.global.scenario, &self.run.network.topology);
         let mut warnings = memory::overloads(scenario, topology);
         warnings.extend(memory::empty_lists(scenario, topology));
+        warnings.extend(scenario.headroom_shortages(topology));
+        warnings.extend(self.run.lossless_warnings());
         if self.end == End::Cancelled {
             warnings.push("the run was stopped before its end".to_owned());
         }

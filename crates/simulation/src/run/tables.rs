@@ -1,6 +1,6 @@
 //! The tables of a run's outcome.
 
-use hitless_core::wire::PortId;
+use hitless_core::wire::{PortId, Time};
 use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_switch::{MacCounters, Report};
 
@@ -9,11 +9,16 @@ use super::event_loop::Run;
 use crate::results::Table;
 
 /// Adds all other tables of `run` to those of flows and messages.
-pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)], flow_tables: Vec<Table>) -> Vec<Table> {
+pub(super) fn tables<E: Edge>(
+    run: &Run<E>,
+    reports: &[(SwitchId, Report)],
+    flow_tables: Vec<Table>,
+    ended_at: Time,
+) -> Vec<Table> {
     let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.global.scenario.flows);
     let failures = run.global.control_plane.recovery.table(topology, &shared.links);
     let mut all = flow_tables;
-    all.extend([run.link_table(), run.port_table(), failures, run.global.totals.table(&run.global.scenario)]);
+    all.extend([run.link_table(), run.port_table(ended_at), failures, run.global.totals.table(&run.global.scenario)]);
     all.push(run.corrupted_runs());
     all.push(shared.drops.table(topology, groups));
     all.push(mechanisms(topology, reports));
@@ -58,24 +63,32 @@ impl<E: Edge> Run<E> {
             .unsigned("count", &rows, |(.., count)| *count)
     }
 
-    fn port_table(&self) -> Table {
+    fn port_table(&self, ended_at: Time) -> Table {
         let of_switch = |(number, switch): (usize, &hitless_switch::Switch)| {
             let count = switch.port_count();
-            let counted = (0..count).map(|port| (number, PortId(port as u16), switch.mac(PortId(port as u16))));
+            let counted = (0..count).map(|port| {
+                let port = PortId(port as u16);
+                (number, port, switch.mac(port), switch.flow_control(ended_at, port))
+            });
             let is_used = |mac: &MacCounters| mac.frames_received_all + mac.frames_sent > 0;
-            counted.filter(|(.., mac)| self.has_all_rows() || is_used(mac)).collect::<Vec<_>>()
+            counted.filter(|(_, _, mac, _)| self.has_all_rows() || is_used(mac)).collect::<Vec<_>>()
         };
         let rows: Vec<_> = self.network.switches.iter().enumerate().flat_map(of_switch).collect();
         Table::new("ports")
             .text("switch", &rows, |(number, ..)| self.network.topology.switches[*number].name.clone())
-            .unsigned("port", &rows, |(_, port, _)| port.0.into())
-            .text("link", &rows, |(number, port, _)| self.port_name(*number, *port))
-            .unsigned("frames_received_ok", &rows, |(.., mac)| mac.frames_received_ok)
-            .unsigned("frames_received_all", &rows, |(.., mac)| mac.frames_received_all)
-            .unsigned("received_bytes", &rows, |(.., mac)| mac.bytes_received_ok)
-            .unsigned("frames_sent", &rows, |(.., mac)| mac.frames_sent)
-            .unsigned("sent_bytes", &rows, |(.., mac)| mac.bytes_sent)
-            .unsigned("pause_frames_received", &rows, |(.., mac)| mac.pause_frames_received)
+            .unsigned("port", &rows, |(_, port, ..)| port.0.into())
+            .text("link", &rows, |(number, port, ..)| self.port_name(*number, *port))
+            .unsigned("frames_received_ok", &rows, |(_, _, mac, _)| mac.frames_received_ok)
+            .unsigned("frames_received_all", &rows, |(_, _, mac, _)| mac.frames_received_all)
+            .unsigned("received_bytes", &rows, |(_, _, mac, _)| mac.bytes_received_ok)
+            .unsigned("frames_sent", &rows, |(_, _, mac, _)| mac.frames_sent)
+            .unsigned("sent_bytes", &rows, |(_, _, mac, _)| mac.bytes_sent)
+            .unsigned("pause_frames_received", &rows, |(_, _, mac, _)| mac.pause_frames_received)
+            .unsigned("pause_frames_sent", &rows, |(.., control)| control.pause_frames_sent)
+            .unsigned("paused_ps", &rows, |(.., control)| control.paused.as_ps())
+            .unsigned("headroom_peak_bytes", &rows, |(.., control)| control.headroom_peak_bytes)
+            .unsigned("lossless_drops", &rows, |(.., control)| control.lossless_drops)
+            .unsigned("pause_storms", &rows, |(.., control)| control.storms)
     }
 
     fn port_name(&self, switch: usize, port: PortId) -> String {

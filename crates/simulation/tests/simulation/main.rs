@@ -20,8 +20,8 @@ mod layers;
 mod link_properties;
 mod linkguardian;
 mod links_beyond;
-
 mod losses;
+mod lossless;
 mod measures;
 mod open_connections;
 mod own_congestion;

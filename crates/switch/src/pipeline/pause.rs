@@ -1,11 +1,10 @@
 //! The effect of a link partner's pause frames on the queues of a port (IEEE 802.1Qbb).
 
 use hitless_core::wire::mac_control::PauseFrame;
-use hitless_core::wire::{PortId, Time};
+use hitless_core::wire::{PauseEnd, PortId, Time};
 
 use crate::canary::{Canary, sings};
 use crate::environment::{Environment, SwitchEvent};
-use crate::pause::PauseEnd;
 use crate::port::Scheduler;
 use crate::switch::Switch;
 
@@ -23,6 +22,30 @@ impl Switch {
             state.rare().pauses.take_back(class);
             return self.resume_class(now, port, class, environment);
         }
+        if state.take_ignored_pause(now, class) {
+            return;
+        }
+        let ends_at = now + state.pause_time(frame.quanta);
+        let response = state.config.pfc.map(|pfc| pfc.response).unwrap_or_default();
+        let pauses = &mut state.rare().pauses;
+        if response.0 > 0 && !pauses.is_active(now, 1 << class) {
+            if pauses.announce(class, now + response, ends_at) {
+                environment.schedule(now + response, SwitchEvent::PauseBegins { port, class });
+            }
+            return;
+        }
+        self.pause_class(now, port, class, ends_at, environment);
+    }
+
+    /// Starts a pause after the response time of the port.
+    pub(crate) fn begin_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        if let Some(ends_at) = self.core.ports[usize::from(port.0)].rare().pauses.take_announced(class, now) {
+            self.pause_class(now, port, class, ends_at, environment);
+        }
+    }
+
+    fn pause_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, ends_at: Time, environment: &mut E) {
+        let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(class)];
         let pauses = state.rare().pauses;
         match &mut state.scheduler {
@@ -37,18 +60,24 @@ impl Switch {
             // A port gets a FIFO scheduler only if nothing on it can be paused.
             Scheduler::Fifo(_) => return,
         }
-        let ends_at = now + state.pause_time(frame.quanta);
-        if state.rare().pauses.begin(class, ends_at) {
+        let was_paused = pauses.began_at(class).is_some();
+        if state.rare().pauses.begin(class, now, ends_at) {
             environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
+        }
+        if let Some(watchdog) = state.config.pfc.and_then(|pfc| pfc.watchdog)
+            && !was_paused
+        {
+            environment.schedule(now + watchdog.detection, SwitchEvent::PauseWatchdog { port, class });
         }
     }
 
-    fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
-        if sings(Canary::LostResume) {
+    pub(super) fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        if sings(Canary::LostResume) || self.core.is_in_dropping_storm(port, class) {
             return;
         }
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(class)];
+        state.rare().pauses.note_resumed(class, now);
         let pauses = state.rare().pauses;
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {

@@ -57,6 +57,8 @@ impl Core {
         let descriptor = effects.packets()[packet];
         let port = descriptor.egress_port;
         let entry = Entry::new(packet, descriptor.frame_bytes, now);
+        let has_groups = self.ports[usize::from(descriptor.ingress_port.0)].config.pfc.is_some();
+        assert!(!has_groups, "a mechanism that holds packets does not run with flow control");
         let depth_bytes = self.queued(port).depth_bytes(descriptor.queue);
         if !self.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
             return Err(DropReason::BufferFull);
@@ -107,8 +109,8 @@ impl Switch {
         {
             return self.pass(now, packet, environment);
         }
-        if scheduler.is_by_rank(queue) {
-            return self.enqueue_by_rank(now, packet, is_last_try, environment);
+        if scheduler.is_apart(queue) {
+            return self.enqueue_apart(now, packet, is_last_try, environment);
         }
         let depth_bytes = scheduler.depth_bytes(queue);
         if !self.core.buffer.has_room(depth_bytes, frame_bytes) {
@@ -178,8 +180,9 @@ impl Switch {
             }
             Dequeued::Nothing => return,
         };
-        if scheduler.marks_served {
-            environment.packets()[entry.packet].mark_congestion();
+        if scheduler.duties != 0 {
+            let duties = scheduler.duties;
+            self.do_duties(now, entry.packet, duties, environment);
         }
         let scheduler = self.core.queued(port);
         // Recorded before the packet's hooks run, because they can refill the queue.

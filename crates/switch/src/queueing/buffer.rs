@@ -25,12 +25,14 @@ pub struct SharedBuffer {
     peak_bytes: u64,
     /// Bytes under way to queues.
     underway_bytes: u64,
+    /// Bytes in the headroom of priority groups, which is not part of the capacity.
+    headroom_bytes: u64,
 }
 
 impl SharedBuffer {
     /// Creates an empty buffer.
     pub const fn new(policy: BufferPolicy) -> Self {
-        Self { policy, used_bytes: 0, peak_bytes: 0, underway_bytes: 0 }
+        Self { policy, used_bytes: 0, peak_bytes: 0, underway_bytes: 0, headroom_bytes: 0 }
     }
 
     /// Returns whether a queue with `queue_bytes` can take `arriving_bytes` more.
@@ -63,6 +65,24 @@ impl SharedBuffer {
         let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return None };
         let free_bytes = capacity_bytes.saturating_sub(self.used_bytes);
         Some((alpha * free_bytes as f64) as u64)
+    }
+
+    /// Returns the free bytes of the shared buffer; without one, each queue has its own limit.
+    pub fn free_bytes(&self) -> u64 {
+        let BufferPolicy::Shared { capacity_bytes, .. } = self.policy else { return u64::MAX };
+        capacity_bytes.saturating_sub(self.used_bytes)
+    }
+
+    /// Accounts for a frame admitted to the headroom of a priority group.
+    pub fn take_headroom(&mut self, bytes: u32) {
+        self.headroom_bytes += u64::from(bytes);
+        self.peak_bytes = self.peak_bytes.max(self.used_bytes());
+    }
+
+    /// Moves bytes of a frame that is about to be given back out of the headroom.
+    pub fn leave_headroom(&mut self, bytes: u64) {
+        self.headroom_bytes -= bytes;
+        self.used_bytes += bytes;
     }
 
     /// Accounts for a frame under way to a queue.
@@ -101,7 +121,7 @@ impl SharedBuffer {
 
     /// Bytes in use in managed queues.
     pub const fn used_bytes(&self) -> u64 {
-        self.used_bytes
+        self.used_bytes + self.headroom_bytes
     }
 
     /// Maximum number of bytes ever in use.
@@ -117,7 +137,7 @@ impl SharedBuffer {
 
 impl State for SharedBuffer {
     fn tell(&self, digest: &mut Digest<'_>) {
-        digest.value((self.used_bytes, self.underway_bytes));
+        digest.value((self.used_bytes, self.underway_bytes, self.headroom_bytes));
     }
 }
 

@@ -23,6 +23,12 @@ struct Queue {
     marker: EcnMarker,
     #[configured]
     marks_at_dequeue: bool,
+    /// Whether its packets can be lossless, and are refunded at dequeue.
+    #[configured]
+    is_lossless: bool,
+    /// Whether a packet can leave a duty at dequeue.
+    #[configured]
+    has_duties: bool,
     /// As [`QueueConfig::passing_bytes`].
     #[configured]
     passing_bytes: u32,
@@ -43,13 +49,19 @@ impl Queue {
         self.stops == 0 && self.credit != Some(0) && !self.waiting.is_empty()
     }
 
-    /// Returns whether to mark the packet just taken, by the packets left behind.
+    /// Returns the duties for the packet just taken; a mark depends on the packets left behind.
     #[cold]
     #[inline(never)]
-    fn marks_what_left(&mut self) -> bool {
-        self.marker.marks(self.waiting.len() + self.held_packets, self.bytes)
+    fn duties(&mut self) -> u8 {
+        let marks = self.marks_at_dequeue && self.marker.marks(self.waiting.len() + self.held_packets, self.bytes);
+        u8::from(marks) * MARKS | u8::from(self.is_lossless) * RELEASES
     }
 }
+
+/// Duty for a served packet: a congestion mark.
+const MARKS: u8 = 1;
+/// Duty for a served packet: its priority group gets its bytes back.
+pub(crate) const RELEASES: u8 = 2;
 
 /// The link partner or a mechanism has paused the queue.
 const PAUSED: u8 = 1;
@@ -82,14 +94,17 @@ pub struct QueuedScheduler {
     occupied: u64,
     /// Queues served by rank.
     by_rank: u64,
+    /// Queues with admission of their own: those served by rank, and those with lossless packets.
+    #[configured]
+    apart: u64,
     /// Packets evicted since the last [`Self::take_evicted`].
     evicted: Vec<Entry>,
     #[part]
     group: Option<Box<Group>>,
     /// Queue and length of the frame served last; until `busy_until` the frame counts as present.
     serving: (QueueId, u32),
-    /// Whether the packets left behind require a congestion mark on that frame.
-    pub(crate) marks_served: bool,
+    /// Duties for that frame: a congestion mark, a refund.
+    pub(crate) duties: u8,
     /// Time when the server becomes free.
     pub(crate) busy_until: Time,
     /// Whether an event will serve the queues at `busy_until`.
@@ -145,6 +160,8 @@ impl QueuedScheduler {
             config,
             marker: EcnMarker::new(config.ecn),
             marks_at_dequeue: config.marks_at_dequeue(),
+            is_lossless: false,
+            has_duties: config.marks_at_dequeue(),
             passing_bytes: config.passing_bytes(),
             waiting: Waiting::new(config.order),
             bytes: 0,
@@ -159,13 +176,46 @@ impl QueuedScheduler {
             ready: 0,
             occupied: 0,
             by_rank,
+            apart: by_rank,
             evicted: Vec::new(),
             group: grouped,
             serving: (QueueId(0), 0),
-            marks_served: false,
+            duties: 0,
             busy_until: Time::ZERO,
             service_is_due: false,
         }
+    }
+
+    /// Lets all queues hold lossless packets, which are admitted and refunded by their priority group.
+    pub fn hold_lossless(&mut self) {
+        for (number, queue) in self.queues.iter_mut().enumerate() {
+            (queue.is_lossless, queue.has_duties) = (true, true);
+            self.apart |= 1 << number;
+        }
+    }
+
+    /// Returns whether `queue` has admission of its own.
+    #[inline]
+    pub const fn is_apart(&self, queue: QueueId) -> bool {
+        self.apart >> queue.0 & 1 == 1
+    }
+
+    /// Takes all waiting packets out of `queue`.
+    ///
+    /// # Panics
+    /// If the queue belongs to a group.
+    pub fn drain(&mut self, queue: QueueId) -> Vec<Entry> {
+        assert!(!self.is_grouped(queue), "a group of queues is not drained");
+        let index = usize::from(queue.0);
+        let state = &mut self.queues[index];
+        let entries: Vec<Entry> = std::iter::from_fn(|| state.waiting.pop_first()).collect();
+        state.bytes -= entries.iter().map(|entry| u64::from(entry.frame_bytes)).sum::<u64>();
+        self.occupied &= !(1 << index);
+        if let Some(level) = self.levels.iter_mut().find(|level| level.mask >> index & 1 == 1) {
+            level.members.emptied(queue.0);
+        }
+        self.refresh(queue);
+        entries
     }
 
     /// Returns whether `queue` is on the highest priority level.
@@ -527,7 +577,7 @@ impl QueuedScheduler {
         if let Some(credit) = &mut queue.credit {
             *credit -= 1;
         }
-        self.marks_served = queue.marks_at_dequeue && queue.marks_what_left();
+        self.duties = if queue.has_duties { queue.duties() } else { 0 };
         let is_empty = queue.waiting.is_empty();
         debug_assert!(!is_empty || queue.held_packets > 0 || queue.bytes == 0, "an empty queue has bytes");
         if !queue.may_be_served() {

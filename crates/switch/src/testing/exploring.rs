@@ -80,6 +80,9 @@ fn tell_event(event: SwitchEvent, digest: &mut Digest<'_>) {
         }
         SwitchEvent::Service { port } => digest.value((3, port)),
         SwitchEvent::PauseEnds { port, class } => digest.value((4, port, class)),
+        SwitchEvent::PauseBegins { port, class } => digest.value((8, port, class)),
+        SwitchEvent::TellPause { port, class } => digest.value((9, port, class)),
+        SwitchEvent::PauseWatchdog { port, class } => digest.value((10, port, class)),
         SwitchEvent::Resume { port, queue } => digest.value((5, port, queue)),
         SwitchEvent::OrderedSet { port, set } => digest.value((6, port, set)),
         SwitchEvent::Timer { mechanism, token } => digest.value((7, mechanism, token)),

@@ -5,6 +5,7 @@
 //! depend only on the world, never on the way in which it was drawn.
 
 mod faults;
+mod lossless;
 mod mechanisms;
 mod parts;
 mod promised;

@@ -5,7 +5,7 @@ use toml::Table;
 use super::parts::{list, parsed};
 use super::settings::Settings;
 use super::topology::{self, Places};
-use super::{faults, mechanisms, promised, traffic};
+use super::{faults, lossless, mechanisms, promised, traffic};
 use crate::dice::Dice;
 
 /// Maximum duration of a world. It ends earlier if all its flows complete; a world that reaches this time makes no
@@ -36,7 +36,10 @@ const ORDERED: &str = "reorder_buffer = { timeout = \"100 us\" }";
 /// Draws the world of a seed.
 pub fn draw(seed: u64, settings: &Settings<'_>) -> Table {
     let mut dice = Dice::new(seed, "theme");
+    // A separate stream, so that the other worlds keep their seeds.
+    let is_lossless = Dice::new(seed, "lossless world").once_in(16);
     let mut world = match dice.between(0, 13) {
+        _ if is_lossless => lossless::lossless(seed),
         0..=6 => wild(seed, settings),
         7 | 8 => promised::protected_link(seed, settings),
         9 => promised::masked_outage(seed),

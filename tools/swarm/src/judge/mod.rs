@@ -18,7 +18,7 @@ pub struct Judge {
 }
 
 /// All judges except "runs", which checks that a run starts and does not panic.
-pub const JUDGES: [Judge; 17] = [
+pub const JUDGES: [Judge; 18] = [
     Judge {
         name: "accounts",
         promise: "What every run asserts of itself: injected = delivered + dropped by a reason + in \
@@ -108,6 +108,12 @@ pub const JUDGES: [Judge; 17] = [
         promise: "A failure of a link that SQR protects, and that is found and repaired or rerouted, loses \
                   and reorders nothing (SQR, section III).",
         look: promises::masked_outage,
+    },
+    Judge {
+        name: "lossless",
+        promise: "With the derived headroom, and links and switches that lose nothing, no packet of a lossless class is \
+                  dropped for lack of buffer (IEEE 802.1Qbb).",
+        look: promises::lossless,
     },
     Judge {
         name: "fair-share",

@@ -89,6 +89,19 @@ pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     Some(counted(counts, " although the failure was masked"))
 }
 
+pub fn lossless(evidence: &Evidence<'_>) -> Finding {
+    let has_pfc = evidence.world.value("switch.pfc").is_some();
+    let is_changed = ["headroom", "watchdog"].iter().any(|name| {
+        let path = format!("switch.pfc.{name}");
+        evidence.world.value(&path).is_some()
+    });
+    if !has_pfc || is_changed || ["link", "failure", "mechanism"].iter().any(|list| evidence.has(list)) {
+        return None;
+    }
+    let drops: u64 = evidence.numbers("ports", "lossless_drops").iter().sum();
+    found((drops > 0).then(|| format!("{drops} packets of lossless classes were dropped")))
+}
+
 /// A flow of datagrams between two hosts, and its offered rate in bits per second.
 struct Offer {
     name: String,

@@ -74,11 +74,13 @@ pub fn recirculation_port(settings: &SwitchSettings, limit: Option<Bytes>) -> Po
     PortConfig { is_loopback: true, ..PortConfig::fifo(settings.recirculation_rate, overhead_bytes, queue) }
 }
 
-/// Returns the policy by which ports share the buffer.
-pub fn buffer_policy(settings: &SwitchSettings) -> BufferPolicy {
+/// Returns the policy by which ports share the buffer, except the headroom of lossless classes.
+pub fn buffer_policy(settings: &SwitchSettings, headroom_bytes: u64) -> BufferPolicy {
     match settings.buffer {
         BufferSettings::Static(_) => BufferPolicy::Static,
-        BufferSettings::Shared(buffer) => BufferPolicy::Shared { capacity_bytes: buffer.total.0, alpha: buffer.alpha },
+        BufferSettings::Shared(buffer) => {
+            BufferPolicy::Shared { capacity_bytes: buffer.total.0 - headroom_bytes, alpha: buffer.alpha }
+        }
     }
 }
 

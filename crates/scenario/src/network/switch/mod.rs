@@ -3,10 +3,12 @@
 mod budget;
 mod flow_queueing;
 pub mod hardware;
+mod pfc;
 mod queues;
 mod settings;
 
 pub use budget::BudgetSettings;
 pub use flow_queueing::{DrrSettings, FlowQueueingSettings, FqCodelSettings, IdealFqSettings, SfqSettings};
+pub use pfc::{PfcSettings, PfcWatchdogAction, PfcWatchdogSettings, response_quanta};
 pub use queues::{BufferSettings, EcnPoint, EcnSettings, PortSettings, SchedulerKind, SharedBuffer, StaticBuffer};
 pub use settings::{DepthVisible, SwitchPreset, SwitchSettings};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
 use super::flow_queueing::FlowQueueingSettings;
+use super::pfc::PfcSettings;
 use super::queues::PortSettings;
 use super::queues::{BufferSettings, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer};
 use crate::network::topology::{Port, SwitchId, Topology};
@@ -50,6 +51,9 @@ pub struct SwitchSettings {
     /// Marking of congestion; left out: no marking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnSettings>,
+    /// Lossless traffic classes by priority flow control; left out: every class can lose packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<PfcSettings>,
     /// Exceptions for some ports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortSettings>,
@@ -171,6 +175,7 @@ impl SwitchSettings {
             drr_quantum: Bytes(MTU_FRAME_BYTES.into()),
             flow_queueing: None,
             ecn: None,
+            pfc: None,
             ports: Vec::new(),
             recirculation_ports: 1,
             recirculation_rate: hardware.recirculation_rate,

@@ -333,6 +333,13 @@ impl Topology {
         format!("{}->{}{suffix}", self.name(from.node), self.name(to.node))
     }
 
+    /// Returns the direction of a link that leads to `port`, with the longer delay of both directions: the pause frames
+    /// for it cross the other one.
+    pub fn incoming(&self, port: &Port) -> LinkSpec {
+        let (arriving, leaving) = (self.spec(port.link.reversed()), self.spec(port.link));
+        LinkSpec { delay: arriving.delay.max(leaving.delay), ..arriving }
+    }
+
     /// Returns the sum of the rates of the links of host `id`.
     pub fn host_rate(&self, id: HostId) -> BitRate {
         let sum_bps = self.port_rates(id).map(BitRate::as_bps).fold(0, u64::saturating_add);

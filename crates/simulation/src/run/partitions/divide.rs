@@ -30,7 +30,7 @@ pub fn divide(mut whole: Network<Closed>, scenario: &Scenario, division: &Divisi
 fn copy(whole: &Network<Closed>, scenario: &Scenario) -> Network<Closed> {
     let Network { topology, shared, hosts, switches } = whole;
     let absent =
-        || Switch::new(architecture(&scenario.switch), Vec::new(), buffer_policy(&scenario.switch), Vec::new());
+        || Switch::new(architecture(&scenario.switch), Vec::new(), buffer_policy(&scenario.switch, 0), Vec::new());
     Network {
         topology: topology.clone(),
         shared: Shared::new(scenario, topology, shared.links.clone(), shared.routing.clone(), Closed),

@@ -49,7 +49,7 @@ impl QueuedScheduler {
             level.members.emptied(member);
         }
         self.serving = (queue, frame_bytes);
-        self.marks_served = false;
+        self.duties = 0;
     }
 }
 

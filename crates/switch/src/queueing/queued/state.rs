@@ -13,11 +13,12 @@ impl State for QueuedScheduler {
             ready,
             occupied: _,
             by_rank: _,
+            apart: _,
             evicted,
             group,
             serving,
             // Only valid until the taken packet is sent, which happens at once.
-            marks_served: _,
+            duties: _,
             busy_until,
             service_is_due,
         } = self;
