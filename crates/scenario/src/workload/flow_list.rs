@@ -153,9 +153,11 @@ mod tests {
         );
     }
 
+    const LINES: &str = "([0-9] [0-9] [0-9]{1,3} [0-9]( after( [0-9] of)?( [0-9]){0,3})?\n?){0,6}.{0,9}";
+
     proptest! {
         #[test]
-        fn any_text_is_a_list_or_refused(text in "([0-9]{1,2} [0-9] [0-9]{1,3} [0-9]( after( [0-9] of)?( [0-9]){0,3})?\n?){0,6}.{0,9}") {
+        fn any_text_is_a_list_or_refused(text in LINES) {
             if let Ok(flows) = parse(&text, 4) {
                 prop_assert!(flows.iter().all(|flow| flow.needed as usize <= flow.after.len() && flow.size > 0));
                 prop_assert!(flows.iter().flat_map(|flow| &flow.after).all(|&before| before < flows.len()));
