@@ -129,6 +129,8 @@ fn check_dependencies(flows: &[ListedFlow]) -> Result<(), LineError> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -149,6 +151,18 @@ mod tests {
             list.iter().map(|flow| (flow.size, flow.start)).collect::<Vec<_>>(),
             [(5, Time(0)), (6, Time(2_000))]
         );
+    }
+
+    const LINES: &str = "([0-9] [0-9] [0-9]{1,3} [0-9]( after( [0-9] of)?( [0-9]){0,3})?\n?){0,6}.{0,9}";
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_list_or_refused(text in LINES) {
+            if let Ok(flows) = parse(&text, 4) {
+                prop_assert!(flows.iter().all(|flow| flow.needed as usize <= flow.after.len() && flow.size > 0));
+                prop_assert!(flows.iter().flat_map(|flow| &flow.after).all(|&before| before < flows.len()));
+            }
+        }
     }
 
     #[test]
