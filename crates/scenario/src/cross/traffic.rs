@@ -23,7 +23,7 @@ fn has_one_message_each(pattern: &FlowPattern) -> bool {
         FlowPattern::Poisson(poisson) => poisson.connections.is_some(),
         FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => true,
         FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Incast(_) => false,
-        FlowPattern::Permutation(_) | FlowPattern::List(_) => false,
+        FlowPattern::Permutation(_) | FlowPattern::AllToAll(_) | FlowPattern::List(_) => false,
     };
     !has_several && pattern.request().is_none()
 }
