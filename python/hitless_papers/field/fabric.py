@@ -63,13 +63,11 @@ class Fabric:
         return {"kind": "graph", "hosts": names, "switches": self.switches, "links": made}
 
     def _links(self) -> Iterator[tuple[str, str]]:
-        """Yield the links in the order of the fat tree: hosts, then pods, then cores."""
+        """Yield the links in the order of the fat tree, which decides their random draws: hosts, then each pod."""
         half = self.k // 2
         for host in range(self.hosts):
             yield f"h{host}", f"edge{host // half}"
-        for edge in range(self.k * half):
-            for agg in range(half):
-                yield f"edge{edge}", f"agg{edge // half * half + agg}"
-        for agg in range(self.k * half):
-            for core in range(half):
-                yield f"agg{agg}", f"core{agg % half * half + core}"
+        for first in range(0, self.k * half, half):
+            pod = range(first, first + half)
+            yield from ((f"edge{edge}", f"agg{agg}") for edge in pod for agg in pod)
+            yield from ((f"agg{agg}", f"core{(agg - first) * half + core}") for agg in pod for core in range(half))

@@ -34,7 +34,7 @@ class Transport:
     @property
     def chooses_paths(self) -> bool:
         """Do connections choose their paths, instead of switches?"""
-        return self.settings["kind"] == "uet"
+        return bool(self.settings["kind"] == "uet")
 
     def tables(self) -> dict[str, Any]:
         """Return the tables of switches, hosts and routing."""

@@ -41,8 +41,10 @@ _MATRICES = {
     "perm_1024n_1024c_0u_2000000b.cm": ("permutation_1024", 1_024),
     "test_cr_1f1m10p.cm": ("packets_10", 2),
     "test_cr_1f1m100p.cm": ("packets_100", 2),
+    "test_cr_1f10m1p.cm": ("", 2),
+    "test_cr_1f10m10p.cm": ("", 2),
 }
-"""Connection matrices: the list of flows and the number of hosts."""
+"""Connection matrices: the list of flows, empty if no experiment with it runs, and the number of hosts."""
 _CONTROLS = {"-sender_cc_only": "NSCC", "-receiver_cc_only": "RCCC", "-sender_cc": "both"}
 _MISSING = {"-failed": "one direction of a link is slow", "-conn_reuse": "several messages at once on a connection"}
 _LEAF_HOSTS, _LEAVES = 32, 32
