@@ -24,7 +24,7 @@ import polars as pl
 from hitless.checking import Fields
 from hitless.simulation import PacketSimulation, Run
 from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Unjudged, exhibit, scenarios
-from hitless_papers.field.fabric import FRAME_BYTES, HEADER_BYTES, LINK, OVERHEAD_BYTES, RATE_GBPS, Fabric
+from hitless_papers.field.fabric import FRAME_BYTES, HEADER_BYTES, LINK, RATE_GBPS, Fabric
 
 FOLDER = Path(__file__).with_name("uet_htsim")
 _PLACE = str(FOLDER / "validation.toml")
@@ -47,6 +47,8 @@ _MATRICES = {
 """Connection matrices: the list of flows, empty if no experiment with it runs, and the number of hosts."""
 _CONTROLS = {"-sender_cc_only": "NSCC", "-receiver_cc_only": "RCCC", "-sender_cc": "both"}
 _MISSING = {"-failed": "one direction of a link is slow", "-conn_reuse": "several messages at once on a connection"}
+_LINK = {**LINK, "overhead_bytes": 0}
+"""The authors' frames have neither preamble nor gap."""
 _LEAF_HOSTS, _LEAVES = 32, 32
 _SPINES = {"leaf_spine_1024_oversub.topo": 8, "leaf_spine_1024_oversub_8-1.topo": 4}
 _QUICK_HOSTS = 128
@@ -98,15 +100,15 @@ class Experiment:
     def _round_trip_packets(self) -> int:
         """Bandwidth-delay product of the longest path in packets, the size of a buffer."""
         links = 6 if self._spines is None else 4
-        round_trip_ns = links * (2_000 + (FRAME_BYTES + HEADER_BYTES + 2 * OVERHEAD_BYTES) * 8 / RATE_GBPS)
+        round_trip_ns = links * (2_000 + (FRAME_BYTES + HEADER_BYTES) * 8 / RATE_GBPS)
         return math.ceil(round_trip_ns * RATE_GBPS / 8 / FRAME_BYTES)
 
     def topology(self) -> Mapping[str, Any]:
         """Return the fabric."""
         if self._spines is None:
-            return Fabric.of_hosts(self.hosts).topology
+            return {**Fabric.of_hosts(self.hosts).topology, "host_link": _LINK, "core_link": _LINK}
         shape = {"kind": "leaf-spine", "leaves": _LEAVES, "spines": self._spines, "hosts_per_leaf": _LEAF_HOSTS}
-        return {**shape, "host_link": LINK, "core_link": LINK}
+        return {**shape, "host_link": _LINK, "core_link": _LINK}
 
     def transport(self) -> Mapping[str, Any]:
         """Return the settings that differ from the defaults, which are the authors' too."""
