@@ -30,7 +30,7 @@ def flows(times_us, unfinished=0):
 
 
 def rows_of(make):
-    """The rows of an exhibit whose runs are made from a cell and a workload."""
+    """The rows of an exhibit, with invented runs for each cell and workload."""
     exhibit = one_bad_link.OneBadLink()
     found = {point.key: None for point in exhibit.points(QUICK)}
     cells = [(workload, cell) for workload in one_bad_link.WORKLOADS for cell in Scale.of(QUICK).cells()]

@@ -361,7 +361,7 @@ pub struct PermutationFlows {
     pub spread: Duration,
 }
 
-/// A shifted all-to-all: its first flows are those of each host to its successor in `hosts`, and all start at once.
+/// A shifted all-to-all: all flows start at once, listed shift by shift; the first shift goes to the next host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllToAllFlows {

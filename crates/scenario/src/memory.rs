@@ -234,7 +234,7 @@ fn piled_up(offer: &Offer, carried_bps: f64, hosts: usize) -> f64 {
     (offer.open_flows * excess + 50.0 * hosts as f64).min(offer.open_flows)
 }
 
-/// Estimates the state of a connection that grows with its settings, beyond that of every active flow.
+/// Estimates the additional state of a connection that grows with its settings.
 fn state_of(scenario: &Scenario, topology: &Topology, group: usize) -> f64 {
     let transport = scenario.transport_index(&scenario.flows[group].transport);
     let rate = topology.host_ids().map(|host| topology.host_rate(host)).max();

@@ -1,5 +1,6 @@
 """Tables and sentences of `hitless_papers.field.one_bad_link` in Markdown."""
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -89,13 +90,14 @@ def _sentences(find: Find, effort: Effort) -> str:
     def longer(names: Sequence[str], x: str) -> str:
         return ", ".join(f"{name} {_percent(find, name, x)}" for name in names)
 
-    llr = f"{_WORST}, {LLR.name}"
-    return (
-        f"One of {links:,} links loses 1 % of its frames: the last flow of {fabric.hosts:,} takes longer than in a "
-        f"healthy fabric ({longer([*spraying, *others], _WORST)}). With LLR on that link the differences are "
-        f"{longer([*spraying, *others], llr)}. A cut that nobody detects costs {longer(spraying, CUT.name)}; once the "
-        f"switches at its ends reroute, {longer(spraying, f'{CUT.name}, {REROUTED.name}')}."
+    rerouted, llr = f"{CUT.name}, {REROUTED.name}", f"{_WORST}, {LLR.name}"
+    sentences = (
+        f"One of {links:,} links loses 1 % of its frames, and the last of {fabric.hosts:,} flows takes longer than in "
+        f"a healthy fabric: {longer([*spraying, *others], _WORST)}. With LLR on that link the differences are "
+        f"{longer([*spraying, *others], llr)}. An undetected cut costs {longer(spraying, CUT.name)}; if the switches "
+        f"at its ends reroute, {longer(spraying, rerouted)}."
     )
+    return textwrap.fill(sentences, 120)
 
 
 def _percent(find: Find, transport: str, x: str) -> str:
@@ -103,4 +105,7 @@ def _percent(find: Find, transport: str, x: str) -> str:
     healthy, row = (find((transport, each, metric(LAST, PERMUTATION))) for each in (HEALTHY.name, x))
     if healthy is None or row is None or not healthy.measured:
         return NOTHING
-    return _NO_END if row.measured is None else f"{100 * (row.measured / healthy.measured - 1):+.0f} %"
+    if row.measured is None:
+        return _NO_END
+    percent = round(100 * (row.measured / healthy.measured - 1))
+    return f"{percent:+d} %" if percent else "0 %"

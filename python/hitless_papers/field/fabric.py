@@ -23,16 +23,16 @@ LINK: Mapping[str, Any] = {"rate": f"{RATE_GBPS} Gbps", "delay": f"{DELAY_US} us
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """A fat tree; its names are those of ``kind = "fat-tree"``."""
+    """A fat tree, with the names of ``kind = "fat-tree"``."""
 
     k: int
 
     @classmethod
     def of_hosts(cls, hosts: int) -> "Fabric":
-        """Return the fat tree with this number of hosts. Raises `ValueError` if there is none."""
+        """Return the fat tree with this number of hosts. Raises `ValueError` for any number but k^3 / 4."""
         k = round((4 * hosts) ** (1 / 3))
         if k % 2 or k**3 != 4 * hosts:
-            raise ValueError(f"there is no fat tree of {hosts} hosts: a k-ary one has k^3 / 4, with an even k")
+            raise ValueError(f"there is no fat tree of {hosts} hosts: k-ary fat trees have k^3 / 4, with an even k")
         return cls(k)
 
     @property

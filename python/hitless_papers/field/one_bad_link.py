@@ -1,6 +1,6 @@
 """One bad link in a fat tree, under the transports of AI fabrics, with and without mechanisms on that link.
 
-A collective waits for its last flow, so the last flow counts. Nobody has published these numbers: they have no verdict.
+A collective waits for its last flow, so the last flow counts. These numbers are unpublished, so they are not judged.
 
 Two workloads: a random permutation of all hosts, 2 MB each, and an all-to-all of 128 hosts that sends 2 MB from each
 host. The full form has 1,024 hosts. The all-to-all then takes every eighth host, so that it crosses pods too.

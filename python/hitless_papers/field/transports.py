@@ -3,9 +3,9 @@
 - NSCC, RCCC and MRC choose paths themselves. Switches hash the entropy value, mark at dequeue from 20 to 80 % of the
   buffer, and trim (``kind = "uet"``; docs/evidence/uet.md has the sources). MRC runs with NSCC.
 - For go-back-N, IRN and TCP the switches spray: each packet takes the shorter of two random queues. Hosts restore the
-  order, because these transports take reordering for loss. RoCE has no congestion control here, and PFC is missing. So
-  its switches have buffers of 1 MB, which no run of a healthy fabric fills. TCP is DCTCP, with marks at the threshold
-  for one path.
+  order, because these transports take reordering for loss. RoCE runs without congestion control and without PFC;
+  instead its switches have buffers of 1 MB, and a healthy fabric never fills them. TCP is DCTCP, with marks at the
+  threshold for one path.
 - Assumptions: the reorder buffer waits for a packet as long as it can wait in a full buffer, 80 us. The timeout of RoCE
   and the minimum timeout of TCP are 200 us: an idle round trip, a full buffer in each direction and the host's wait.
 """

@@ -1,15 +1,15 @@
-"""Troubles of one link, and the mechanisms that can help.
+"""Troubles of a link, and the mechanisms that can help.
 
 The link is agg0 to core0, bad in both directions:
 
 - a loss rate, the same for each frame;
 - slow: a tenth of its rate;
-- flapping: every 50 us it is down for 10 us, and nothing detects it;
-- cut: from 50 us on it is down, and nothing detects it. Rerouted: both ends detect it after 2.755 us (SQR, section VI)
+- flapping: every 50 us it is down for 10 us, undetected;
+- cut: it is down after 50 us, undetected. Rerouted: both ends detect it after 2.755 us (SQR, section VI)
   and use another port.
 
 The times of flapping and cut are chosen: a flow of 2 MB lasts 170 us. LinkGuardian repairs losses only, so it does not
-run on a link that flaps. Two-choices routing knows no way around a failed link, so nothing reroutes under RoCE and TCP.
+run on a link that flaps. Two-choices routing cannot go around a failed link, so RoCE and TCP are not rerouted.
 LinkGuardian and SQR cannot share a switch with trimming: agg0 and core0 then drop instead.
 """
 
@@ -26,7 +26,7 @@ ENDS = ("agg0", "core0")
 _BOTH_WAYS = f"{ENDS[0]}<->{ENDS[1]}"
 _DIRECTIONS = (f"{ENDS[0]}->{ENDS[1]}", f"{ENDS[1]}->{ENDS[0]}")
 _END_MS = 20
-"""A run ends here; unfinished flows have no time."""
+"""End of a run. The time of an unfinished flow is infinite."""
 _FLAP_US, _DOWN_US = 50, 10
 
 
@@ -104,7 +104,7 @@ class Cell:
 
     @property
     def runs(self) -> bool:
-        """Can the protection act at all? Two-choices routing knows no way around a failed link."""
+        """Can the protection act at all? Two-choices routing cannot go around a failed link."""
         return self.transport.chooses_paths or not self.protection.reroutes
 
     def scenario(self, fabric: Fabric, flows: Mapping[str, Any]) -> Fields:

@@ -1,7 +1,7 @@
-"""Ultra Ethernet's validation experiments, judged against the results of its own simulator.
+"""Ultra Ethernet's validation experiments, judged against the results of its simulator.
 
 ``uet_htsim`` has the connection matrices and results of uet-htsim (revision 40ccb052), with their licence. The results
-are an oracle of behaviour: some of them miss the authors' own target. They are of one seed. The single-path experiments
+are an oracle of behaviour: some of them miss the authors' target. They have one seed. The single-path experiments
 depend on a hash, so their seeds differ by up to a third.
 
 An experiment is read from the arguments of its command. These are missing, so that 32 of 95 experiments do not run:
@@ -83,7 +83,7 @@ class Experiment:
 
     @property
     def missing(self) -> str:
-        """Reason for which it does not run; empty if it does."""
+        """Missing feature; empty if it can run."""
         return next((why for option, why in _MISSING.items() if option in self.options), "")
 
     @property

@@ -36,7 +36,7 @@ def _section(exhibit: SummaryExhibit, title: str) -> str:
     heading = f"## {exhibit.id}: {title}" if title else f"## {exhibit.id}"
     rows = [row for row in exhibit.rows if not row.is_finding]
     lines = [heading, "", _provenance(exhibit)]
-    if not rows:
+    if exhibit.rows and not rows:
         return "\n".join(lines)
     lines += ["", _line(["quantity", "paper", "measured", "verdict"]), "|---|---:|---:|---|"]
     lines += [_line([_name(row), _paper(row), _measured(row), _verdict(row)]) for row in rows]

@@ -326,7 +326,7 @@ impl Builder<'_> {
         Ok(self.listed(pairs.into_iter().map(flow).collect()))
     }
 
-    /// Returns the hosts of a pattern in which each takes part once.
+    /// Returns the hosts, at least two, each named once.
     fn members(&self, names: &[String]) -> Result<Vec<HostId>, Problem> {
         let hosts = self.hosts("hosts", names)?;
         let mut sorted = hosts.clone();

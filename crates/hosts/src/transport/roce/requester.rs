@@ -149,8 +149,8 @@ impl RoceRequester {
         }
     }
 
-    /// Handles a notice that the packet `header.arrived` was trimmed: it goes again at once. Its receiver is alive, so the
-    /// timer starts again.
+    /// Handles a notice that the packet `header.arrived` was trimmed: retransmits it at once. The receiver is alive, so
+    /// the timer restarts.
     fn repeat_trimmed(&mut self, now: Time, header: &RoceHeader) {
         self.acknowledge_below(now, header.packet_sequence);
         if let Some(selective) = &mut self.selective {

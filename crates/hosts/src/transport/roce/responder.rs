@@ -14,8 +14,8 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 /// packet is lost again, only the requester's timeout helps. With selective repeat it accepts all packets, and each
 /// packet beyond a gap causes a negative acknowledgement.
 ///
-/// A packet without its payload causes an answer at once: with selective repeat a notice that names it, with go-back-N a
-/// negative acknowledgement, again for each copy of the expected packet that is trimmed.
+/// A packet without its payload causes an answer at once: with selective repeat a notice that names it, with go-back-N
+/// a negative acknowledgement, again for each trimmed copy of the expected packet.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct RoceResponder {
     config: RoceSettings,
