@@ -19,7 +19,7 @@ An exhibit is a class that defines its runs and compares their numbers with the 
 """
 
 from hitless.runs.point import Point, Runs
-from hitless_papers.judge import Exact, Factor, Gain, Range, Unjudged
+from hitless_papers.judge import Exact, Factor, Finding, Gain, Range, Unjudged
 from hitless_papers.model import Context, Exhibit, Parts, Replicated, Row, Share
 from hitless_papers.registry import exhibit
 from hitless_papers.statements import Shape, above_one, at_least, at_most, close, falling, rising
@@ -29,6 +29,7 @@ __all__ = [
     "Exact",
     "Exhibit",
     "Factor",
+    "Finding",
     "Gain",
     "Parts",
     "Point",

@@ -149,6 +149,14 @@ class Unjudged:
         return no_verdict(self.reason)
 
 
+@dataclass(frozen=True, slots=True)
+class Finding(Unjudged):
+    """A number of our own that nobody has published: shown without a verdict, and kept in the summary."""
+
+    reason: str = "nobody has published this number"
+    name: ClassVar[str] = "finding"
+
+
 class Near(ABC):
     """A rule that allows a band around the paper's value or range. Only this class compares a measurement with a band.
 

@@ -38,6 +38,7 @@ PAPERS: tuple[Paper, ...] = (
     Paper("pd", "Deflection", "Simple and Preemptive Deflection (CoNEXT 2023)", "hitless_papers.deflection"),
     Paper("rimm", "RIMM", "RIMM: microbursts detoured to a neighbour (IEEE Access 2022)", "hitless_papers.rimm"),
     Paper("all", "All five", "All five systems: at once, and on real packets", "hitless_papers.together"),
+    Paper("field", "Field", "Transports of AI fabrics (Ultra Ethernet's simulator)", "hitless_papers.field"),
     Paper(MAPS, "Maps", "Beyond the papers' testbeds: where a mechanism helps", "hitless_papers.envelope"),
 )
 

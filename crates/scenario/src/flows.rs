@@ -72,6 +72,8 @@ pub enum FlowPattern {
     Requests(RequestFlows),
     /// Every host sends to one other host and receives from one other host.
     Permutation(PermutationFlows),
+    /// Every host sends to every other host at once: first to its successor, then to the one after, and so on.
+    AllToAll(AllToAllFlows),
     /// Flows listed one by one.
     List(ListedFlows),
     /// Flows listed one by one; a flow can wait until others of the list have ended (docs/reference/files.md).
@@ -359,6 +361,18 @@ pub struct PermutationFlows {
     /// Spread of the starts: each flow starts at a random time within this duration after the group's start.
     #[serde(default, with = "Text::<Duration>")]
     pub spread: Duration,
+}
+
+/// A shifted all-to-all: all flows start at once, listed shift by shift; the first shift goes to the next host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllToAllFlows {
+    /// Payload of each flow.
+    #[serde(with = "Text::<Bytes>")]
+    pub size: Bytes,
+    /// Hosts that take part, in the order of the shifts.
+    #[serde(default = "all_hosts")]
+    pub hosts: Vec<String>,
 }
 
 /// A file with one flow per line: `source destination size start_ns` (docs/reference/files.md).

@@ -41,9 +41,9 @@ pub use cross::check::{Check, LENGTH_RULE, is_length};
 pub use cross::composition::MARKS;
 pub use examples::{EXAMPLES, Example, example};
 pub use flows::{
-    Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
-    ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, RequestSettings, ScheduledFlows, SequentialFlows,
-    ThinkSettings,
+    Across, AllToAllFlows, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows,
+    PairedFlows, ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, RequestSettings, ScheduledFlows,
+    SequentialFlows, ThinkSettings,
 };
 pub use host::{
     GroSettings, HostException, HostSettings, KernelSettings, PriorityTaggerSettings, RankedBy, ReorderBufferSettings,

@@ -12,7 +12,7 @@ use crate::kind::Surroundings;
 use crate::network::switch::BufferSettings;
 use crate::network::topology::Topology;
 use crate::workload::{Offer, build_group};
-use crate::{FlowPattern, Scenario};
+use crate::{FlowPattern, Protocol, Scenario};
 
 /// Measured sizes of things in bytes.
 struct Per {
@@ -170,7 +170,7 @@ pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) ->
         let field = format!("flows[{index}]{}", pace_field(scenario, index));
         let open = piled_up(offer, carried_bps, topology.hosts.len());
         packets += packets_of(scenario, index, offer, open, of_path);
-        let bytes = offer.flows * of_flow + open * PER.open_flow;
+        let bytes = offer.flows * of_flow + open * (PER.open_flow + state_of(scenario, topology, index));
         parts.push(Part::new(field, format!("{} flows", counted(offer.flows)), bytes));
     }
     let packets = packets.min(buffered(scenario, topology));
@@ -233,6 +233,16 @@ fn pace_field(scenario: &Scenario, index: usize) -> &'static str {
 fn piled_up(offer: &Offer, carried_bps: f64, hosts: usize) -> f64 {
     let excess = if offer.rate_bps() > carried_bps { 1.0 - carried_bps / offer.rate_bps() } else { 0.0 };
     (offer.open_flows * excess + 50.0 * hosts as f64).min(offer.open_flows)
+}
+
+/// Estimates the additional state of a connection that grows with its settings.
+fn state_of(scenario: &Scenario, topology: &Topology, group: usize) -> f64 {
+    let transport = scenario.transport_index(&scenario.flows[group].transport);
+    let rate = topology.host_ids().map(|host| topology.host_rate(host)).max();
+    match (transport.map(|index| &scenario.transports[index].protocol), rate) {
+        (Some(Protocol::Uet(uet)), Some(rate)) => uet.state_bytes(rate) as f64,
+        _ => 0.0,
+    }
 }
 
 /// Estimates the number of packets that the active flows can have in the network.

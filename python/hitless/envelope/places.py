@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, TypeAlias
 
-Transport: TypeAlias = Literal["udp", "tcp", "roce"]
+Transport: TypeAlias = Literal["udp", "tcp", "roce", "uet"]
 _NS_PER_M = 5
 _PIPELINES_NS = 3_500
 """Latency of the switches in both directions."""
 _OVERHEAD_BYTES = 20
-_HEADERS_BYTES = 78
-"""Non-payload bytes of a full TCP or RoCE frame."""
+HEADERS_BYTES = 78
+"""Non-payload bytes of a full frame of TCP, RoCE or UET."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Place:
     frame_bytes: int
     transport: Transport
     load: float
-    """Offered load relative to the line rate; 1 for long flows of TCP and RoCE, which take all available capacity."""
+    """Offered load relative to the line rate; 1 for long flows of all others, which take all available capacity."""
 
     @property
     def name(self) -> str:
@@ -49,8 +49,8 @@ class Place:
 
     @property
     def payload_bytes(self) -> int:
-        """Of a full frame of TCP or RoCE."""
-        return self.frame_bytes - _HEADERS_BYTES
+        """Of a full frame of TCP, RoCE or UET."""
+        return self.frame_bytes - HEADERS_BYTES
 
 
 def cable(metres: int) -> str:
@@ -69,11 +69,11 @@ class Grid:
     seeds: int
 
     def places(self, transports: Sequence[Transport]) -> Iterator[Place]:
-        """Yield all places. TCP and RoCE skip frames of 64 B, which cannot hold a payload."""
+        """Yield all places. All but UDP skip frames of 64 B, which cannot hold a payload."""
         for transport in transports:
             loads = self.loads if transport == "udp" else [1.0]
             for rate, metres, frame, load in product(self.rates_gbps, self.cables_m, self.frames_bytes, loads):
-                if transport == "udp" or frame > 2 * _HEADERS_BYTES:
+                if transport == "udp" or frame > 2 * HEADERS_BYTES:
                     yield Place(rate, metres, frame, transport, load)
 
 
@@ -100,7 +100,7 @@ class RandomPlaces:
             load = round(dice.uniform(0.1, 0.95), 2) if transport == "udp" else 1.0
             rate, cable_m = dice.choice(self._RATES_GBPS), dice.choice(self._CABLES_M)
             place = Place(rate, cable_m, dice.choice(self._FRAMES_BYTES), transport, load)
-            holds_payload = transport == "udp" or place.frame_bytes > 2 * _HEADERS_BYTES
+            holds_payload = transport == "udp" or place.frame_bytes > 2 * HEADERS_BYTES
             is_short = place.round_trip_ns < self._FRAMES_MAX * place.frame_ns
             if holds_payload and is_short and place not in found:
                 found.add(place)

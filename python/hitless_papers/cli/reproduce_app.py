@@ -60,8 +60,8 @@ def reproduce(options: ReproduceOptions) -> int:
 
     An exhibit is a figure or table of a paper, or an experiment about it.
     Papers: lg (LinkGuardian), sqr, afq, rimm, pd (Simple and Preemptive
-    Deflection), all (all five systems together), envelope (the maps of
-    `hitless envelope`).
+    Deflection), all (all five systems together), field (transports of AI
+    fabrics), envelope (the maps of `hitless envelope`).
 
     Examples:
 

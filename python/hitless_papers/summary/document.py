@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hitless.errors import BadInput
 from hitless.whole_file import read_text
 from hitless_papers.durations import read_folder
-from hitless_papers.judge import Verdict, agreement
+from hitless_papers.judge import Finding, Verdict, agreement
+from hitless_papers.model import Effort
 
 _DIGITS = 5
 
@@ -48,6 +49,11 @@ class SummaryRow(BaseModel):
     seeds: tuple[Measurement, ...]
 
     @property
+    def is_finding(self) -> bool:
+        """Is it a number that nobody has published?"""
+        return self.judge == Finding.name
+
+    @property
     def key(self) -> tuple[str, str, str]:
         """What the row is of."""
         return self.series, self.x, self.metric
@@ -64,7 +70,7 @@ class SummaryExhibit(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    effort: str
+    effort: Effort
     """quick, normal or full."""
     commit: str
     """Of the program that ran it, shortened."""
@@ -81,8 +87,8 @@ class SummaryExhibit(BaseModel):
 
     @property
     def verdicts(self) -> Counter[Verdict]:
-        """How many rows have each verdict."""
-        return Counter(row.verdict for row in self.rows)
+        """How many rows have each verdict, without findings of our own."""
+        return Counter(row.verdict for row in self.rows if not row.is_finding)
 
     @property
     def paper(self) -> str:
@@ -146,10 +152,10 @@ def _read_folder(folder: Path) -> Iterable[SummaryExhibit]:
 
 def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any]) -> SummaryExhibit:
     made = [_row(row) for row in document["rows"]]
-    kept = tuple(row for row in made if row.paper is not None or row.verdict != "unjudged" or _was_judged(row))
+    kept = tuple(row for row in made if row.paper is not None or row.is_finding or _was_judged(row))
     return SummaryExhibit(
         id=document["id"],
-        effort=str(manifest["effort"]),
+        effort=manifest["effort"],
         commit=str(manifest.get("commit") or "not known"),
         seeds=document["seeds"],
         wall_s=round(document["wall_s"] / len(document["seeds"]), 1),
@@ -159,8 +165,8 @@ def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any]) -> Summar
 
 
 def _was_judged(row: SummaryRow) -> bool:
-    """Has a seed alone a verdict? Then there is one to be told of, though seeds do not agree."""
-    return any(seen.verdict != "unjudged" for seen in row.seeds)
+    """Has it, or a seed alone, a verdict? Then there is one to be told of, though seeds do not agree."""
+    return row.verdict != "unjudged" or any(seen.verdict != "unjudged" for seen in row.seeds)
 
 
 def _row(row: Mapping[str, Any]) -> SummaryRow:

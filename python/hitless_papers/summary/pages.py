@@ -8,6 +8,7 @@ The words after the colon choose the table:
 ``rows lg/fig8 sqr ...`` a section for each exhibit with its judged rows; a paper's name selects all its exhibits
 ``maps rimm sqr ...``    places of the maps of ``hitless envelope`` by colour, a line for each map; by default all maps
 ``differs lg ...``       rows of these exhibits that differ, with their causes (`hitless_papers.summary.causes`)
+``bad-link``             README's table and sentences of field/one-bad-link; ``bad-link-whole`` has all its rows
 ``causes``               each cause once, with its exhibits and its number of rows
 =======================  ===============================================================
 """
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from hitless.errors import BadInput
 from hitless_papers.answer.chosen import FILE, Key, mechanisms
+from hitless_papers.field import answer
 from hitless_papers.registry import MAPS, PAPERS, entries
 from hitless_papers.summary import tables
 from hitless_papers.summary.causes import FILE as CAUSES
@@ -66,7 +68,7 @@ def _render(path: Path, text: str, summary: Summary) -> Rendered:
     return Rendered(path, text, _PLACE.sub(fill, text))
 
 
-def _table(words: Sequence[str], summary: Summary) -> str:
+def _table(words: Sequence[str], summary: Summary) -> str:  # noqa: PLR0911 - a table of cases
     match words:
         case ["counts"]:
             return tables.counts(summary, [(paper.name, paper.title) for paper in PAPERS if paper.name != MAPS])
@@ -80,11 +82,17 @@ def _table(words: Sequence[str], summary: Summary) -> str:
         case ["maps", *names]:
             found = [f"{MAPS}/{name}" for name in names]
             return tables.maps(_named(summary, found or [MAPS]))
+        case ["bad-link" | "bad-link-whole" as name]:
+            [exhibit] = _named(summary, [answer.EXHIBIT])
+            return _BAD_LINK[name](exhibit.row, exhibit.effort)
         case ["rows", *names] if names:
             return tables.sections(_named(summary, names), {entry.id: entry.title for entry in entries()})
         case _:
-            hint = "counts, chosen, causes, maps, differs ID... or rows ID..."
+            hint = "bad-link, counts, chosen, causes, maps, differs ID... or rows ID..."
             raise BadInput(f"there is no table {' '.join(words)!r}", hint=hint)
+
+
+_BAD_LINK = {"bad-link": answer.short, "bad-link-whole": answer.whole}
 
 
 def _named(summary: Summary, names: Sequence[str]) -> Iterable[SummaryExhibit]:

@@ -34,9 +34,12 @@ def sections(exhibits: Iterable[SummaryExhibit], titles: Mapping[str, str]) -> s
 
 def _section(exhibit: SummaryExhibit, title: str) -> str:
     heading = f"## {exhibit.id}: {title}" if title else f"## {exhibit.id}"
-    lines = [heading, "", _provenance(exhibit), ""]
-    lines += [_line(["quantity", "paper", "measured", "verdict"]), "|---|---:|---:|---|"]
-    lines += [_line([_name(row), _paper(row), _measured(row), _verdict(row)]) for row in exhibit.rows]
+    rows = [row for row in exhibit.rows if not row.is_finding]
+    lines = [heading, "", _provenance(exhibit)]
+    if exhibit.rows and not rows:
+        return "\n".join(lines)
+    lines += ["", _line(["quantity", "paper", "measured", "verdict"]), "|---|---:|---:|---|"]
+    lines += [_line([_name(row), _paper(row), _measured(row), _verdict(row)]) for row in rows]
     return "\n".join(lines)
 
 

@@ -137,6 +137,9 @@ pub enum RoceOpcode {
     Acknowledge,
     /// Sequence error: the responder expects the given packet sequence number.
     NegativeAcknowledge,
+    /// Notice that the packet `arrived` came without its payload; everything below the packet sequence number has come
+    /// (an assumption: no standard has it).
+    TrimNotice,
     /// Congestion notification packet (DCQCN).
     CongestionNotification,
 }
@@ -148,7 +151,8 @@ pub struct RoceHeader {
     pub packet_sequence: u64,
     /// Number of the packet's message (work request).
     pub message: u64,
-    /// In a selective negative acknowledgement: the packet after the gap that triggered it.
+    /// In a selective negative acknowledgement: the packet after the gap that triggered it. In a trim notice: the
+    /// trimmed packet.
     pub arrived: u64,
     pub payload_bytes: u32,
     pub opcode: RoceOpcode,

@@ -32,11 +32,12 @@ impl Shim for Trimmed {
 
 impl Packet {
     /// Cuts the payload off and makes the frame `frame_bytes` long. Only data can be cut, and only if the sender has
-    /// declared that its receiver can handle a header alone (in Ultra Ethernet by a DSCP); here this applies to TCP
-    /// and to spraying connections. Returns false and leaves the packet unchanged for any other packet, for a frame
+    /// declared that its receiver can handle a header alone (in Ultra Ethernet by a DSCP); here this applies to TCP,
+    /// RoCE and spraying connections. Returns false and leaves the packet unchanged for any other packet, for a frame
     /// that is not longer, and for one with too many shims.
     pub fn trim(&mut self, frame_bytes: u32) -> bool {
-        let is_data = matches!(self.transport, Transport::Tcp(_) | Transport::Uet(_)) && self.transport.has_payload();
+        let is_read = matches!(self.transport, Transport::Tcp(_) | Transport::Roce(_) | Transport::Uet(_));
+        let is_data = is_read && self.transport.has_payload();
         let Ok(before) = u16::try_from(self.frame_bytes) else { return false };
         if !is_data || self.frame_bytes <= frame_bytes || self.is_trimmed() {
             return false;
@@ -57,7 +58,7 @@ impl Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::transport::{TcpHeader, UdpHeader};
+    use crate::wire::transport::{RoceHeader, RoceOpcode, TcpHeader, UdpHeader};
     use crate::wire::uet::{UetData, UetHeader, UetRequest};
 
     fn packet(transport: Transport, frame_bytes: u32) -> Packet {
@@ -65,11 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn only_data_of_tcp_and_uet_that_is_longer_is_cut_and_only_once() {
+    fn only_data_of_tcp_roce_and_uet_that_is_longer_is_cut_and_only_once() {
         let data = Transport::Tcp(TcpHeader { payload_bytes: 1_448, ..TcpHeader::default() });
         let rows = [
             (data, 1_518, true),
             (Transport::Uet(UetHeader::Data(UetData::default())), 4_150, true),
+            (Transport::Roce(RoceHeader { payload_bytes: 1_024, ..RoceHeader::default() }), 1_102, true),
+            (Transport::Roce(RoceHeader { opcode: RoceOpcode::Acknowledge, ..RoceHeader::default() }), 66, false),
             (Transport::Uet(UetHeader::Request(UetRequest::default())), 4_150, false),
             (data, 64, false),
             (Transport::Tcp(TcpHeader::default()), 98, false),

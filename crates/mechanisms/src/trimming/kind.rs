@@ -64,9 +64,10 @@ fn check_entry(settings: &TrimmingSettings, around: Surroundings<'_>, section: &
         Problem::new(field("trimmed_frame"), "", rule)
     });
     check.require(is_length(settings.queue), &field("queue"), LENGTH_RULE);
-    let reads = |protocol: &Protocol| matches!(protocol, Protocol::Tcp(_) | Protocol::Uet(_));
+    let reads = |protocol: &Protocol| matches!(protocol, Protocol::Tcp(_) | Protocol::Roce(_) | Protocol::Uet(_));
     let has_reader = check.scenario.transports.iter().any(|transport| reads(&transport.protocol));
-    check.require(has_reader, section, "has no effect: only TCP and UET are trimmed, and no transport is one of them");
+    let rule = "has no effect: only TCP, RoCE and UET are trimmed, and no transport is one of them";
+    check.require(has_reader, section, rule);
     let shares = settings.headers_per_packet > 0;
     check.require_else(!shares || check.scenario.switch.scheduler != SchedulerKind::Strict, || {
         let rule = "headers and data share a port by deficit round robin, and the scheduler is \"strict\"";

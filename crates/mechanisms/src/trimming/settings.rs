@@ -5,8 +5,8 @@ use hitless_core::wire::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Packet trimming on ports of switches: a data packet of TCP or UET with a full queue is cut to its header, which
-/// goes to the receiver ahead of the data. The receiver tells the sender at once what is missing, and the sender
+/// Packet trimming on ports of switches: a data packet of TCP, RoCE or UET with a full queue is cut to its header,
+/// which goes to the receiver ahead of the data. The receiver tells the sender at once what is missing, and the sender
 /// retransmits it. Packets of other transports are dropped as without trimming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

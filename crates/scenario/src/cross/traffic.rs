@@ -23,7 +23,8 @@ fn has_one_message_each(pattern: &FlowPattern) -> bool {
         FlowPattern::Poisson(poisson) => poisson.connections.is_some(),
         FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => true,
         FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Incast(_) => false,
-        FlowPattern::Permutation(_) | FlowPattern::List(_) | FlowPattern::DependencyList(_) => false,
+        FlowPattern::Permutation(_) | FlowPattern::AllToAll(_) => false,
+        FlowPattern::List(_) | FlowPattern::DependencyList(_) => false,
     };
     !has_several && pattern.request().is_none()
 }

@@ -10,14 +10,15 @@ use crate::network::topology::Topology;
 use crate::network::topology::select::{select_hosts, suggested};
 use crate::workload::asking::Asking;
 use crate::workload::generators::{
-    Answers, Arrivals, Dependent, Generator, IncastGenerator, PairGenerator, PairSampler, Starts, Template, paired,
-    permutation,
+    Answers, Arrivals, Dependent, Generator, IncastGenerator, PairGenerator, PairSampler, Starts, Template, all_to_all,
+    paired, permutation,
 };
 use crate::workload::size::{Pareto, SizeSampler};
 use crate::workload::{Cdf, FlowSpec, LoadDenominator, Messages, Sequence, Workload, cdf, flow_list};
 use crate::{
-    Across, CdfSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows, PermutationFlows,
-    PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows, ThinkSettings,
+    Across, AllToAllFlows, CdfSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
+    PermutationFlows, PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows,
+    ThinkSettings,
 };
 
 /// Returns all flows of `scenario`, in order of time and of the names of their groups, drawn from `streams`. `topology`
@@ -75,10 +76,14 @@ pub(crate) fn build_group(
         FlowPattern::Long(pairs) | FlowPattern::ConstantRate(pairs) => builder.pairs(pairs),
         FlowPattern::Requests(requests) => builder.requests(requests),
         FlowPattern::Permutation(settings) => builder.permutation(settings),
+        FlowPattern::AllToAll(settings) => builder.all_to_all(settings),
         FlowPattern::List(list) => builder.list(list),
         FlowPattern::DependencyList(list) => builder.dependency_list(list),
     }
 }
+
+/// Maximum number of flows of an all-to-all, because they are drawn before the run: 4,096 hosts, and 2 GB.
+const LISTED_MAX: usize = 1 << 24;
 
 struct Builder<'a> {
     scenario: &'a Scenario,
@@ -322,15 +327,33 @@ impl Builder<'_> {
         Ok(self.listed(pairs.into_iter().map(flow).collect()))
     }
 
-    fn permutation(mut self, settings: &PermutationFlows) -> Result<Generator, Problem> {
-        let hosts = self.hosts("hosts", &settings.hosts)?;
-        let bytes = self.bytes("size", settings.size)?;
+    /// Returns the hosts, at least two, each named once.
+    fn members(&self, names: &[String]) -> Result<Vec<HostId>, Problem> {
+        let hosts = self.hosts("hosts", names)?;
         let mut sorted = hosts.clone();
         sorted.sort_unstable();
         sorted.dedup();
         if sorted.len() < 2 || sorted.len() < hosts.len() {
             return Err(self.problem("hosts", "must be at least two hosts, none named twice"));
         }
+        Ok(hosts)
+    }
+
+    fn all_to_all(self, settings: &AllToAllFlows) -> Result<Generator, Problem> {
+        let hosts = self.members(&settings.hosts)?;
+        let count = hosts.len() * (hosts.len() - 1);
+        if count > LISTED_MAX {
+            let rule = format!("{} hosts give {count} flows; a group has at most {LISTED_MAX}", hosts.len());
+            return Err(self.problem("hosts", rule));
+        }
+        let bytes = self.bytes("size", settings.size)?;
+        let flows = all_to_all(&hosts).map(|(from, to)| self.template.sized(from, to, bytes, self.template.start));
+        Ok(self.listed(flows.collect()))
+    }
+
+    fn permutation(mut self, settings: &PermutationFlows) -> Result<Generator, Problem> {
+        let hosts = self.members(&settings.hosts)?;
+        let bytes = self.bytes("size", settings.size)?;
         let flows = permutation(&self.template, &hosts, bytes, settings.spread, &mut self.stream);
         Ok(self.listed(flows))
     }

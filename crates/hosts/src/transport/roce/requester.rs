@@ -149,6 +149,17 @@ impl RoceRequester {
         }
     }
 
+    /// Handles a notice that the packet `header.arrived` was trimmed: retransmits it at once. The receiver is alive, so
+    /// the timer restarts.
+    fn repeat_trimmed(&mut self, now: Time, header: &RoceHeader) {
+        self.acknowledge_below(now, header.packet_sequence);
+        if let Some(selective) = &mut self.selective {
+            assert!(header.arrived < self.highest_sent, "a notice of a packet that was never sent");
+            selective.trimmed(header.arrived);
+            self.restart_timer(now);
+        }
+    }
+
     fn header(&self, packet: u64, message: &Message) -> RoceHeader {
         let full = self.config.mtu.0;
         let last = packet + 1 == message.end;
@@ -248,6 +259,7 @@ impl Sender for RoceRequester {
             RoceOpcode::Acknowledge => self.acknowledge_below(now, header.packet_sequence + 1),
             RoceOpcode::NegativeAcknowledge if self.selective.is_some() => self.repeat_selectively(now, header),
             RoceOpcode::NegativeAcknowledge => self.go_back(now, header.packet_sequence),
+            RoceOpcode::TrimNotice => self.repeat_trimmed(now, header),
             RoceOpcode::CongestionNotification => self.on_congestion_notice(now),
             RoceOpcode::Write => {}
         }

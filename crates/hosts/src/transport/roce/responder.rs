@@ -13,6 +13,9 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 /// the following ones cause none until the expected packet has arrived (specification, section 9.7.5.1.2). If that
 /// packet is lost again, only the requester's timeout helps. With selective repeat it accepts all packets, and each
 /// packet beyond a gap causes a negative acknowledgement.
+///
+/// A packet without its payload causes an answer at once: with selective repeat a notice that names it, with go-back-N
+/// a negative acknowledgement, again for each trimmed copy of the expected packet.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct RoceResponder {
     config: RoceSettings,
@@ -60,10 +63,31 @@ impl RoceResponder {
         self.highest_seen = self.highest_seen.max(sequence + 1);
     }
 
+    /// Reports a packet that came without its payload.
+    #[cold]
+    fn receive_trimmed(&mut self, now: Time, header: &RoceHeader) {
+        self.statistics.trimmed_packets += 1;
+        // It met a full queue, so it counts as marked (an assumption).
+        self.notify_if_due(now, true, header);
+        let sequence = header.packet_sequence;
+        let Some(ahead) = sequence.checked_sub(self.expected) else { return self.acknowledge_duplicate(header) };
+        match &self.out_of_order {
+            Some(packets) if packets.has(ahead as usize) => {
+                self.respond_about(RoceOpcode::NegativeAcknowledge, sequence, header.message);
+            }
+            Some(_) => self.respond_about(RoceOpcode::TrimNotice, sequence, header.message),
+            None => {
+                // This copy of the expected packet is gone, so the requester must go back once more.
+                self.gap_reported &= ahead > 0;
+                self.report_gap(header);
+            }
+        }
+    }
+
     /// Notifies the sender of a marked packet, within the limits of the interval (annex A17).
-    fn notify_if_due(&mut self, now: Time, packet: &Packet, header: &RoceHeader) {
+    fn notify_if_due(&mut self, now: Time, is_marked: bool, header: &RoceHeader) {
         let Some(point) = &mut self.notification_point else { return };
-        if packet.ecn == Ecn::CongestionExperienced {
+        if is_marked {
             self.marked_message = header.message;
             if point.marked(now) {
                 self.notify();
@@ -104,10 +128,7 @@ impl RoceResponder {
         let ahead = (header.packet_sequence - self.expected) as usize;
         let is_new = packets.take(ahead, header.payload_bytes);
         self.statistics.duplicate_packets += u64::from(!is_new);
-        self.respond(RoceOpcode::NegativeAcknowledge, self.expected, header.message);
-        if let Some(answer) = &mut self.answer {
-            answer.arrived = header.packet_sequence;
-        }
+        self.respond_about(RoceOpcode::NegativeAcknowledge, header.packet_sequence, header.message);
         true
     }
 
@@ -136,6 +157,14 @@ impl RoceResponder {
         }
     }
 
+    /// Answers about the packet `arrived`, which is not below the expected one.
+    fn respond_about(&mut self, opcode: RoceOpcode, arrived: u64, message: u64) {
+        self.respond(opcode, self.expected, message);
+        if let Some(answer) = &mut self.answer {
+            answer.arrived = arrived;
+        }
+    }
+
     fn respond(&mut self, opcode: RoceOpcode, packet_sequence: u64, message: u64) {
         self.unacknowledged_packets = 0;
         self.answer = Some(RoceHeader { packet_sequence, message, opcode, ..RoceHeader::default() });
@@ -149,9 +178,12 @@ impl Receiver for RoceResponder {
         if header.opcode != RoceOpcode::Write {
             return;
         }
+        if packet.is_trimmed() {
+            return self.receive_trimmed(now, header);
+        }
         let sequence = header.packet_sequence;
         self.count(packet, sequence);
-        self.notify_if_due(now, packet, header);
+        self.notify_if_due(now, packet.ecn == Ecn::CongestionExperienced, header);
         if sequence == self.expected {
             self.accept(header);
         } else if sequence > self.expected {

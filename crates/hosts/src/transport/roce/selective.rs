@@ -7,19 +7,33 @@
 //! then each packet missing below the highest one that arrived, each once; new packets follow when there is nothing to
 //! repeat. The recovery ends when all packets sent before it are acknowledged. A packet lost twice waits for the
 //! timeout; then every packet not known to have arrived is retransmitted (IRN has shorter timeouts instead).
+//!
+//! A packet that a switch has trimmed is known to be lost: it is retransmitted first, and the recovery leaves it out.
 
 use std::collections::VecDeque;
 
 /// The requester's state for selective repeat.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Selective {
-    /// Arrivals, for each packet from the first unacknowledged one; usually shorter than the window.
-    arrived: VecDeque<bool>,
+    /// For each packet from the first unacknowledged one; usually shorter than the window.
+    known: VecDeque<Fate>,
+    /// Trimmed packets to retransmit, in the order of their notices.
+    trimmed: VecDeque<u64>,
     /// First unacknowledged packet.
     base: u64,
     /// Highest packet known to have arrived, plus one.
     highest_arrived: u64,
     recovery: Option<Recovery>,
+}
+
+/// The requester's knowledge of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
+enum Fate {
+    #[default]
+    Open,
+    /// It was trimmed, and its retransmission is due or in flight.
+    Trimmed,
+    Arrived,
 }
 
 /// A recovery in progress.
@@ -36,8 +50,8 @@ struct Recovery {
 impl Selective {
     /// Handles the acknowledgement of everything below `packet`.
     pub fn acknowledge_below(&mut self, packet: u64) {
-        let count = (packet - self.base).min(self.arrived.len() as u64);
-        self.arrived.drain(..count as usize);
+        let count = (packet - self.base).min(self.known.len() as u64);
+        self.known.drain(..count as usize);
         self.base = packet;
         if self.recovery.is_some_and(|recovery| packet >= recovery.ends_at) {
             self.recovery = None;
@@ -50,11 +64,7 @@ impl Selective {
         if packet < self.base {
             return false;
         }
-        let index = (packet - self.base) as usize;
-        if index >= self.arrived.len() {
-            self.arrived.resize(index + 1, false);
-        }
-        self.arrived[index] = true;
+        *self.fate_of(packet) = Fate::Arrived;
         self.highest_arrived = self.highest_arrived.max(packet + 1);
         let begins = self.recovery.is_none();
         if begins {
@@ -64,8 +74,18 @@ impl Selective {
         begins
     }
 
+    /// Handles a notice that `packet` was trimmed. A second one means that its retransmission was trimmed too.
+    pub fn trimmed(&mut self, packet: u64) {
+        if packet >= self.base && *self.fate_of(packet) != Fate::Arrived && !self.trimmed.contains(&packet) {
+            *self.fate_of(packet) = Fate::Trimmed;
+            self.trimmed.push_back(packet);
+        }
+    }
+
     /// Handles a timeout: everything not known to have arrived is lost.
     pub fn time_out(&mut self, highest_sent: u64) {
+        self.trimmed.clear();
+        self.known.iter_mut().filter(|fate| **fate == Fate::Trimmed).for_each(|fate| *fate = Fate::Open);
         self.begin(highest_sent, highest_sent);
     }
 
@@ -75,10 +95,16 @@ impl Selective {
 
     /// Returns the next packet to retransmit, if there is one.
     pub fn next_to_repeat(&mut self) -> Option<u64> {
+        while let Some(&packet) = self.trimmed.front() {
+            if packet >= self.base && *self.fate_of(packet) == Fate::Trimmed {
+                return Some(packet);
+            }
+            self.trimmed.pop_front();
+        }
         let mut recovery = self.recovery?;
         let lost_below = recovery.lost_below.max(self.highest_arrived);
         recovery.next = recovery.next.max(self.base);
-        while recovery.next < lost_below && self.has_arrived(recovery.next) {
+        while recovery.next < lost_below && self.is_settled(recovery.next) {
             recovery.next += 1;
         }
         self.recovery = Some(recovery);
@@ -87,13 +113,24 @@ impl Selective {
 
     /// Records the retransmission of `packet`.
     pub fn repeated(&mut self, packet: u64) {
-        if let Some(recovery) = &mut self.recovery {
+        if self.trimmed.front() == Some(&packet) {
+            self.trimmed.pop_front();
+        } else if let Some(recovery) = &mut self.recovery {
             recovery.next = packet + 1;
         }
     }
 
-    fn has_arrived(&self, packet: u64) -> bool {
-        self.arrived.get((packet - self.base) as usize).copied().unwrap_or(false)
+    /// Returns whether a recovery leaves `packet` out.
+    fn is_settled(&self, packet: u64) -> bool {
+        self.known.get((packet - self.base) as usize).is_some_and(|fate| *fate != Fate::Open)
+    }
+
+    fn fate_of(&mut self, packet: u64) -> &mut Fate {
+        let index = (packet - self.base) as usize;
+        if index >= self.known.len() {
+            self.known.resize(index + 1, Fate::Open);
+        }
+        &mut self.known[index]
     }
 }
 
@@ -113,6 +150,11 @@ impl OutOfOrder {
             self.packets.resize(ahead + 1, None);
         }
         self.packets[ahead].replace(payload_bytes).is_none()
+    }
+
+    /// Returns whether the packet `ahead` of the expected one has arrived.
+    pub fn has(&self, ahead: usize) -> bool {
+        self.packets.get(ahead).is_some_and(Option::is_some)
     }
 
     /// Removes the expected packet, which has arrived; returns the payload bytes of the next, if that arrived before.

@@ -1,6 +1,7 @@
 //! Recorded exchanges, and messages over a pipe that loses packets at random.
 
 mod timers;
+mod trims;
 
 use hitless_core::wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
@@ -21,13 +22,15 @@ fn packet(outgoing: Outgoing) -> Packet {
 }
 
 /// Returns a packet's notation in tests: `W3` is write 3, `W4.` the last write of its message, `A4` and `N3` are
-/// positive and negative acknowledgements, and `N3+5` is a selective one caused by write 5.
+/// positive and negative acknowledgements, `N3+5` is a selective one caused by write 5, and `T3+5` says that write 5 was
+/// trimmed.
 fn name(packet: &Packet) -> String {
     let Transport::Roce(header) = packet.transport else { panic!("not a RoCE packet") };
     let letter = match header.opcode {
         RoceOpcode::Write => "W",
         RoceOpcode::Acknowledge => "A",
         RoceOpcode::NegativeAcknowledge => "N",
+        RoceOpcode::TrimNotice => "T",
         RoceOpcode::CongestionNotification => "C",
     };
     let arrived = if header.arrived > 0 { format!("+{}", header.arrived) } else { String::new() };
@@ -471,12 +474,17 @@ fn fates() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(0u8..10, 0..400)
 }
 
-/// Passes packets through a pipe that loses them (fate 0 and 1), duplicates them (2) or delays them after the next (3).
+/// Passes packets through a pipe that loses them (fate 0 and 1), duplicates them (2), delays them after the next (3) or
+/// trims them (4).
 fn through_pipe(packets: Vec<Packet>, fates: &mut impl Iterator<Item = u8>) -> Vec<Packet> {
     let (mut out, mut delayed) = (Vec::new(), None);
-    for packet in packets {
+    for mut packet in packets {
         match fates.next().unwrap_or(9) {
             0 | 1 => continue,
+            4 => {
+                packet.trim(64);
+                out.push(packet);
+            }
             2 => out.extend([packet, packet]),
             3 if delayed.is_none() => {
                 delayed = Some(packet);

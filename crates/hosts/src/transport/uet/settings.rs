@@ -123,6 +123,10 @@ impl Default for UetSettings {
     }
 }
 
+/// State of a packet in flight: the sender's record and its place in the order of transmissions, 16 B each, and the
+/// receiver's entry of 8 B, in rings with room for twice as many.
+const PACKET_STATE_BYTES: u64 = 80;
+
 impl UetSettings {
     /// Returns the default timeout. The authors' 15 us are about an idle round trip of their fabric, and each of 6
     /// queues holds up to a bandwidth-delay product.
@@ -143,6 +147,12 @@ impl UetSettings {
     /// Returns the maximum window in bytes: 1.5 products of rate and round-trip time.
     pub(super) fn window_max(&self, rate: BitRate, rtt: Duration) -> u64 {
         (rate.bytes_in(rtt).0 * 3 / 2).max(self.full_frame_bytes().into())
+    }
+
+    /// Estimates the bytes of a connection's state: a penalty of each path, and a window of packets at both ends.
+    pub fn state_bytes(&self, rate: BitRate) -> u64 {
+        let packets = self.window_max(rate, self.base_rtt) / u64::from(self.full_frame_bytes());
+        u64::from(self.paths) + packets * PACKET_STATE_BYTES
     }
 
     /// Returns whether the sender has a window.

@@ -207,5 +207,11 @@ pub fn permutation(
     pairs.map(|(&from, to)| template.sized(from, to, bytes, template.after(spread.scaled(unit(stream))))).collect()
 }
 
+/// Pairs each host with each other host, in the order of the shifts: no shift gives a host two senders.
+pub fn all_to_all(hosts: &[HostId]) -> impl Iterator<Item = (HostId, HostId)> {
+    let pairs = |shift: usize| hosts.iter().copied().zip(hosts.iter().copied().cycle().skip(shift));
+    (1..hosts.len()).flat_map(pairs)
+}
+
 #[cfg(test)]
 mod tests;

@@ -136,6 +136,17 @@ fn pairs_repeat_the_shorter_list_and_start_one_after_the_other() {
 
 proptest! {
     #[test]
+    fn in_each_shift_of_an_all_to_all_every_host_sends_and_receives_once(count in 2usize..16) {
+        let pairs: Vec<_> = all_to_all(&hosts()[..count]).collect();
+        prop_assert_eq!(pairs.iter().collect::<BTreeSet<_>>().len(), count * (count - 1));
+        prop_assert!(pairs.iter().all(|(from, to)| from != to));
+        for shift in pairs.chunks(count) {
+            prop_assert_eq!(shift.iter().map(|(from, _)| from).collect::<BTreeSet<_>>().len(), count);
+            prop_assert_eq!(shift.iter().map(|(_, to)| to).collect::<BTreeSet<_>>().len(), count);
+        }
+    }
+
+    #[test]
     fn a_permutation_has_no_fixed_points(count in 2usize..16, seed in any::<u64>()) {
         let mut stream = RandomStreams::new(seed).stream("permutation");
         let flows = permutation(&template(0), &hosts()[..count], 1_000, Duration::from_us(1), &mut stream);
