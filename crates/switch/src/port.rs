@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId};
+use hitless_core::wire::{BitRate, Duration, LineClock, LineTiming, Packet, PortId, QueueId};
 
 use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
@@ -304,6 +304,11 @@ impl Port {
     pub fn pause_time(&self, quanta: u16) -> Duration {
         // 512 bit times are the line time of 64 bytes.
         self.config.rate.time_for(u64::from(quanta) * 64)
+    }
+
+    /// Returns the timing of frames on the line.
+    pub fn line_timing(&self) -> LineTiming {
+        LineTiming { clock: self.clock, overhead_bytes: self.overhead_bytes }
     }
 
     #[inline(always)]

@@ -52,7 +52,7 @@ mod tests;
 pub use card_timing::CardClock;
 pub use config::HostConfig;
 pub use environment::{HostDrop, HostEnvironment};
-pub use event::{Direction, HostEvent, Side, Timer};
+pub use event::{Direction, FlowEnd, HostEvent, HostStep, Side, Timer, Wake};
 pub use gro::GroConfig;
 pub use hosts::{HostTotals, Hosts};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};

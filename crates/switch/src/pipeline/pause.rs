@@ -1,7 +1,7 @@
 //! The effect of a link partner's pause frames on the queues of a port (IEEE 802.1Qbb).
 
 use hitless_core::wire::mac_control::PauseFrame;
-use hitless_core::wire::{PortId, Time};
+use hitless_core::wire::{PortId, QueueId, Time};
 
 use crate::canary::{Canary, sings};
 use crate::environment::{Environment, SwitchEvent};
@@ -38,6 +38,8 @@ impl Switch {
             Scheduler::Fifo(_) => return,
         }
         let ends_at = now + state.pause_time(frame.quanta);
+        self.report_pauses(port, environment);
+        let state = &mut self.core.ports[usize::from(port.0)];
         if state.rare().pauses.begin(class, ends_at) {
             environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
         }
@@ -55,13 +57,31 @@ impl Switch {
                 scheduler.resume(queue);
                 // Queues with packets of several classes resume only when none of these classes is paused.
                 scheduler.set_mixed_paused(&state.config.class_queue, |classes| pauses.is_active(now, classes));
+                self.report_pauses(port, environment);
                 self.serve_when_free(now, port, environment);
             }
             Scheduler::Flow(scheduler) if !pauses.is_active(now, u8::MAX) => {
                 scheduler.resume();
+                self.report_pauses(port, environment);
                 self.serve_flows_when_free(now, port, environment);
             }
             Scheduler::Flow(_) | Scheduler::Fifo(_) => {}
+        }
+    }
+
+    /// Tells the driver which queues of a port are paused, if it wants to know.
+    fn report_pauses<E: Environment>(&self, port: PortId, environment: &mut E) {
+        if !E::OBSERVES {
+            return;
+        }
+        let state = &self.core.ports[usize::from(port.0)];
+        for queue in (0..state.queue_count()).map(|queue| QueueId(queue as u8)) {
+            let is_paused = match &state.scheduler {
+                Scheduler::Queued(scheduler) => scheduler.is_paused(queue),
+                Scheduler::Flow(scheduler) => scheduler.is_paused(),
+                Scheduler::Fifo(_) => false,
+            };
+            environment.paused(port, queue, is_paused);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
+use crate::transport::TimeoutPurpose;
 use hitless_core::wire::{Duration, Time};
 
 /// The purpose of the timer.
@@ -44,6 +45,16 @@ impl SenderTimer {
             is_stale: false,
             rto_base: Time::ZERO,
             clock: TickClock::new(config.timer_tick, phase),
+        }
+    }
+
+    /// Returns the purpose; meaningless if the timer is not set.
+    pub fn purpose(&self) -> TimeoutPurpose {
+        match self.kind {
+            TimerKind::Syn | TimerKind::Retransmission => TimeoutPurpose::Retransmission,
+            TimerKind::Probe => TimeoutPurpose::Probe,
+            TimerKind::Reordering => TimeoutPurpose::Reordering,
+            TimerKind::Pacing | TimerKind::None => TimeoutPurpose::Pacing,
         }
     }
 
