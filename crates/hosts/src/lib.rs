@@ -32,5 +32,5 @@ pub use host::{
 };
 pub use priority_tagging::{PriorityTagging, Rank};
 pub use records::FlowRecords;
-pub use transport::TimeoutPurpose;
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};
+pub use transport::TimeoutPurpose;

@@ -110,5 +110,9 @@ pub enum HostStep {
     /// The transport of this end has sent a packet.
     Sent(FlowEnd, PacketHandle),
     /// The last byte of this message has been delivered.
-    Delivered { end: FlowEnd, group: u32, number: u64 },
+    Delivered {
+        end: FlowEnd,
+        group: u32,
+        number: u64,
+    },
 }

@@ -2,7 +2,7 @@
 
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{FlowId, HostId, Packet, PortId, QueueId, ServiceKey, Time};
-use hitless_hosts::HostStep;
+use hitless_hosts::{FlowRecords, HostStep};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
 use hitless_switch::{DropReason, Half, SwitchEvent, Verdict};
@@ -115,6 +115,11 @@ pub trait Edge: Send {
     /// Both ends of a flow have ended.
     #[inline(always)]
     fn flow_ended(&mut self, _flow: FlowId) {}
+
+    /// Contradictions between the observer and the records of flows, at the end of the run.
+    fn violations(&self, _records: &FlowRecords) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The tables of the observer.
     fn tables(&self, _scenario: &Scenario, _topology: &Topology) -> Vec<Table> {

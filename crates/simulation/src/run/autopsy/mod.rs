@@ -10,9 +10,11 @@ mod ledger;
 mod pauses;
 mod table;
 
+use std::collections::BTreeMap;
+
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{Duration, FlowId, HostId, LineTiming, Packet, PortId, QueueId, Time, Transport};
-use hitless_hosts::{FlowEnd, HostStep, Side, TimeoutPurpose, Wake};
+use hitless_hosts::{FlowEnd, FlowRecords, HostStep, MessageRecord, Side, TimeoutPurpose, Wake};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
 use hitless_switch::{DropReason, SwitchEvent};
@@ -340,6 +342,22 @@ impl Edge for Autopsy {
         if let Some(slot) = self.flows.get_mut(flow.0 as usize) {
             *slot = None;
         }
+    }
+
+    /// Each delivered message has an autopsy, from its start to its delivery.
+    fn violations(&self, records: &FlowRecords) -> Vec<String> {
+        let span = |row: &Delivered| ((row.flow, row.number), (row.ledger.origin, row.ledger.at));
+        let known: BTreeMap<_, _> = self.delivered.iter().map(span).collect();
+        let is_wrong = |message: &&MessageRecord| {
+            let found = known.get(&(message.flow, message.number));
+            message.delivered != Time::NEVER && found != Some(&(message.started, message.delivered))
+        };
+        let wrong = records.messages.iter().chain(&records.unfinished).find(is_wrong);
+        let told = |message: &MessageRecord| {
+            let found = known.get(&(message.flow, message.number));
+            format!("the autopsy of {message:?} has other ends: {found:?}")
+        };
+        wrong.map(told).into_iter().collect()
     }
 
     fn tables(&self, scenario: &Scenario, topology: &Topology) -> Vec<Table> {

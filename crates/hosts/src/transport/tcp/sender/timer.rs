@@ -1,8 +1,8 @@
 //! The sender's single timer: its purpose and its deadline.
 
+use crate::transport::TimeoutPurpose;
 use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
-use crate::transport::TimeoutPurpose;
 use hitless_core::wire::{Duration, Time};
 
 /// The purpose of the timer.
