@@ -22,7 +22,7 @@ pub enum HostDrop {
 
 /// The operations that hosts need from their driver. No method may call back into [`Hosts`](crate::Hosts).
 pub trait HostEnvironment {
-    /// Whether [`Self::observe`] does something. Code that only prepares a step depends on it and costs nothing otherwise.
+    /// Whether [`Self::observe`] does something; otherwise the code that prepares steps costs nothing.
     const OBSERVES: bool = false;
 
     fn packets(&mut self) -> &mut PacketStore;

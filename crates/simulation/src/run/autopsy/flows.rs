@@ -10,7 +10,7 @@ use super::ledger::{Ledger, Loss, Part};
 /// Identifies a packet of a flow, to find it again after its loss: its source, and its number or its kind.
 pub(super) type Key = (HostId, u64);
 
-/// The number that stands for the opening of a connection.
+/// The number for the opening of a connection.
 const OPENING: u64 = u64::MAX;
 
 /// Returns the key of a packet that is sent again when it is lost; `None` for acknowledgements and datagrams.
@@ -85,8 +85,8 @@ impl Flow {
 
     /// Returns the ledger of a step of this end that no packet causes.
     ///
-    /// The step follows from the latest event on which its time depends: a pacing gap starts with the packet before, a
-    /// retransmission timeout with the latest packet sent, the line for the card with the step that joined it.
+    /// The step follows from the latest event that its time depends on: a pacing gap starts with the packet before, a
+    /// retransmission timeout with the latest packet sent, the wait for the card with the step that joined its line.
     pub fn woken(&mut self, now: Time, side: Side, wake: Wake) -> Ledger {
         let started = self.started;
         let end = self.end(side);

@@ -1,9 +1,9 @@
 //! The ledger of a packet: the time since its message started, divided into parts.
 
-use hitless_core::wire::{PortId, Time};
+use hitless_core::wire::{FlowId, PortId, Time};
 use hitless_switch::DropReason;
 
-/// A part of a completion time. The order is that of the table's columns.
+/// A part of a completion time, in the order of the table's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Part {
@@ -178,7 +178,7 @@ impl Ledger {
         }
     }
 
-    /// Charges the time until `until` as that of a recovery.
+    /// Charges the time until `until` to a recovery.
     pub fn recover(&mut self, until: Time, part: Part, loss: Option<Loss>) {
         let time_ps = self.charge(until, part);
         self.note_recovery(Recovery { time_ps, part, loss });
@@ -197,4 +197,13 @@ impl Ledger {
     pub fn total_ps(&self) -> u64 {
         self.parts.iter().sum()
     }
+}
+
+/// A delivered message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivered {
+    pub flow: FlowId,
+    pub group: u32,
+    pub number: u64,
+    pub ledger: Ledger,
 }

@@ -1,9 +1,9 @@
 //! The autopsy of completion times: each packet carries a ledger, a message's completion time divided into parts.
 //!
-//! A packet's ledger starts as that of its cause: the packet or the timer that made a transport send it. Each step of
-//! the packet charges the time since its last one to a part. A packet that is sent again takes the ledger of the lost
-//! one, and charges the time since the loss. So the ledger of the packet that completes a message divides the message's
-//! time along its critical path, and without remainder. Nothing here schedules an event: the run stays the same.
+//! A packet's ledger starts as a copy of its cause's ledger: the packet or the timer that made a transport send it. Each
+//! step of the packet charges the time since its last step to a part. A retransmission takes the ledger of the lost
+//! packet, and charges the time since the loss. So the ledger of the packet that completes a message divides the
+//! message's time along its critical path, without remainder. Nothing here schedules an event: the run stays the same.
 
 mod flows;
 mod ledger;
@@ -24,7 +24,7 @@ use super::network::Network;
 use crate::link::Fate;
 use crate::results::Table;
 use flows::{Flow, Lost, key};
-use ledger::{Cause, Ledger, Loss, Part, Place, Recovery};
+use ledger::{Cause, Delivered, Ledger, Loss, Part, Place, Recovery};
 use pauses::Pauses;
 
 /// The fixed parts of a packet's way through a port.
@@ -41,15 +41,6 @@ struct PortTiming {
 enum Reason {
     Packet,
     Wake(Wake),
-}
-
-/// A message that has been delivered.
-#[derive(Clone, Copy, Debug)]
-struct Delivered {
-    flow: FlowId,
-    group: u32,
-    number: u64,
-    ledger: Ledger,
 }
 
 /// The ledgers of a run.
@@ -142,7 +133,7 @@ impl Autopsy {
         self.begun(end.flow).started = self.now;
     }
 
-    /// A transport has sent a packet: the ledger continues that of its cause, or that of the lost packet.
+    /// A transport has sent a packet: its ledger continues the cause's or the lost packet's.
     fn sent(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
         let (now, reason, current) = (self.now, self.reason, self.current);
         let flow = self.begun(end.flow);
@@ -196,7 +187,7 @@ impl Autopsy {
         }
     }
 
-    /// Returns the ledger of a packet that a mechanism has made: that of the original, of its loss, or of its flow.
+    /// Returns the ledger for a packet made by a mechanism: from the original, from its loss, or from its flow.
     fn of_copy(&mut self, packet: &Packet, packets: &PacketStore) -> Option<Ledger> {
         let (now, hooked) = (self.now, self.hooked);
         if hooked.0 != u32::MAX && packets[hooked].flow == packet.flow && packets[hooked].transport != Transport::None {

@@ -4,8 +4,7 @@ use hitless_core::wire::PortId;
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::{DirectedLink, Topology};
 
-use super::Delivered;
-use super::ledger::{COLUMNS, Cause, Loss, Part, Place};
+use super::ledger::{COLUMNS, Cause, Delivered, Loss, Part, Place};
 use crate::results::Table;
 
 /// Makes the table, in the order of delivery.
