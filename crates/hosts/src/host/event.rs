@@ -94,8 +94,8 @@ pub enum Wake {
     Credit,
 }
 
-/// A step of a flow at its hosts, for [`HostEnvironment::observe`](super::HostEnvironment::observe). A packet sent is an
-/// effect of the latest [`HostStep::Received`] or [`HostStep::Woken`].
+/// A step of a flow at its hosts, for [`HostEnvironment::observe`](super::HostEnvironment::observe). A packet sent is
+/// an effect of the latest [`HostStep::Received`] or [`HostStep::Woken`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostStep {
     /// A packet has passed the card and the stack of its destination.

@@ -1,9 +1,9 @@
 //! The autopsy of completion times: each packet carries a ledger, a message's completion time divided into parts.
 //!
-//! A packet's ledger starts as a copy of its cause's ledger: the packet or the timer that made a transport send it. Each
-//! step of the packet charges the time since its last step to a part. A retransmission takes the ledger of the lost
-//! packet, and charges the time since the loss. So the ledger of the packet that completes a message divides the
-//! message's time along its critical path, without remainder. Nothing here schedules an event: the run stays the same.
+//! A packet's ledger starts as a copy of its cause's ledger: the packet or the timer that made a transport send it.
+//! Each step of the packet charges the time since its last step to a part. A retransmission takes the ledger of the
+//! lost packet, and charges the time since the loss. So the ledger of the packet that completes a message divides the
+//! message's time along its critical path, without remainder. Nothing here schedules an event: the run is the same.
 
 mod flows;
 mod ledger;
@@ -129,7 +129,7 @@ impl Autopsy {
 
     /// The next message begins.
     fn wrote(&mut self, end: FlowEnd) {
-        self.current = Ledger::new(self.now);
+        (self.current, self.reason) = (Ledger::new(self.now), Reason::Wake(Wake::Application));
         self.begun(end.flow).started = self.now;
     }
 
@@ -179,11 +179,9 @@ impl Autopsy {
         // Dropped from a queue, or at the end of a link.
         let part = if matches!(loss.place, Place::Link(_)) { Part::Propagation } else { Part::Queue };
         let ledger = self.ledger(packet).charged(now, part);
-        // A copy of a packet that has arrived delays nothing.
-        if !ledger.is_copy
-            && let Some(flow) = self.flow(descriptor.flow)
-        {
-            flow.lost.insert(key, Lost { ledger, loss });
+        if let Some(flow) = self.flow(descriptor.flow) {
+            // A mechanism's copy can be lost, too: the time counts from the loss of the original.
+            flow.lost.entry(key).or_insert(Lost { ledger, loss });
         }
     }
 
