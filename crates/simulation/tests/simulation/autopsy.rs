@@ -137,7 +137,8 @@ fn fabric(transport: &str, flows: &str, more: &str) -> String {
     format!(
         "name = \"autopsy\"\nduration = \"1 s\"\nuntil = \"all-flows-done\"\n\
          [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         core_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
          [switch]\npreset = \"tofino-like\"\ndepth_visible = \"ingress-and-egress\"\n\
          buffer = {{ kind = \"static\", per_port = \"60 KB\" }}\n\
          [[transport]]\nname = \"t\"\n{transport}\n[[flows]]\nname = \"f\"\ntransport = \"t\"\n{flows}\
@@ -149,7 +150,8 @@ const REQUESTS: &str = "kind = \"requests\"\nsize = \"60 KB\"\ncount = 10\nsourc
                         destinations = [\"h2\", \"h2\"]\n";
 const POISSON: &str = "kind = \"poisson\"\nsizes = { kind = \"fixed\", bytes = \"20 KB\" }\nflows_per_second = 50000\n\
                        count = 60\nsources = [\"h0\", \"h1\"]\ndestinations = [\"h2\", \"h3\"]\n";
-const ASKED: &str = "kind = \"incast\"\nfan_in = 3\nsize = \"15 KB\"\nperiod = \"1 ms\"\ncount = 4\nclients = [\"h0\"]\n\
+const ASKED: &str = "kind = \"incast\"\nfan_in = 3\nsize = \"15 KB\"\nperiod = \"1 ms\"\ncount = 4\n\
+                     clients = [\"h0\"]\n\
                      request = { size = \"250 B\", think = { mean = \"20 us\", deviation = \"3 us\" } }\n";
 const RELIABLE: &str = "kind = \"tcp\"\ncongestion = \"newreno\"\nrto_min = \"1 ms\"";
 
