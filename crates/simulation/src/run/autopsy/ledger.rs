@@ -129,9 +129,9 @@ pub(super) struct Ledger {
     pub longest_recovery: Option<Recovery>,
     /// Time of the latest retransmission on the path.
     pub recovered_at: Time,
-    /// Number of times that the data sender sent because a packet arrived: an acknowledgement, a credit.
+    /// Packets on the path that arrived at the data sender: acknowledgements, credits, a request.
     pub round_trips: u32,
-    /// Time of the latest of them.
+    /// Arrival of the latest of them.
     pub round_began: Time,
     /// A mechanism of the switch has made the packet, and has not sent it yet.
     pub is_copy: bool,

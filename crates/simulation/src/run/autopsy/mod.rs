@@ -111,6 +111,9 @@ impl Autopsy {
         let now = self.now;
         let ledger = self.ledger(packet);
         ledger.charge(now, Part::ReorderBuffer);
+        if end.side == Side::Sender {
+            (ledger.round_trips, ledger.round_began) = (ledger.round_trips + 1, now);
+        }
         (self.current, self.reason) = (*ledger, Reason::Packet);
         let received = self.current;
         let flow = self.begun(end.flow);
@@ -148,8 +151,6 @@ impl Autopsy {
         } else if is_recovery(reason) {
             let time_ps = now.saturating_since(flow.end(end.side).sent.map_or(now, |sent| sent.at)).as_ps();
             ledger.note_recovery(Recovery { time_ps, part, loss: None });
-        } else if reason == Reason::Packet && end.side == Side::Sender {
-            (ledger.round_trips, ledger.round_began) = (ledger.round_trips + 1, now);
         }
         let end = flow.end(end.side);
         end.sent = Some(ledger);
