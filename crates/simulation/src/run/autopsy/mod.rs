@@ -190,7 +190,9 @@ impl Autopsy {
     fn of_copy(&mut self, packet: &Packet, packets: &PacketStore) -> Option<Ledger> {
         let (now, hooked) = (self.now, self.hooked);
         if hooked.0 != u32::MAX && packets[hooked].flow == packet.flow && packets[hooked].transport != Transport::None {
-            return Some(self.ledger(hooked).charged(now, Part::Queue));
+            let original = *self.ledger(hooked);
+            // The time of a kept copy counts until it is sent.
+            return Some(if original.is_copy { original } else { original.charged(now, Part::Queue) });
         }
         let flow = self.flow(packet.flow)?;
         let lost = key(packet).and_then(|key| flow.lost.get(&key)).map(|lost| lost.ledger);
