@@ -10,7 +10,7 @@ use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
 use crate::transport::tcp::{CloseSettings, CongestionName, TcpReceiver, TcpSender, TcpSettings};
 use crate::transport::udp::{UdpSender, UdpSettings, UdpSink};
 use crate::transport::uet::{self, UetReceiver, UetSender, UetSettings};
-use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics};
+use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics, TimeoutPurpose};
 
 /// A transport and its parameters.
 #[derive(Clone, Debug)]
@@ -257,6 +257,10 @@ impl Sender for SenderState {
 
     fn handle_timeout(&mut self, now: Time) {
         dispatch!(self, SenderState, end => end.handle_timeout(now));
+    }
+
+    fn timeout_purpose(&self) -> TimeoutPurpose {
+        dispatch!(self, SenderState, end => end.timeout_purpose())
     }
 
     #[inline]

@@ -27,9 +27,10 @@ pub use application::{
 pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
-    CardClock, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig,
-    PortConfig, QueueCapacity,
+    CardClock, FlowEnd, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostStep, HostTotals, Hosts,
+    NetworkCardConfig, PortConfig, QueueCapacity, Side, Wake,
 };
 pub use priority_tagging::{PriorityTagging, Rank};
 pub use records::FlowRecords;
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};
+pub use transport::TimeoutPurpose;

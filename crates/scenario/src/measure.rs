@@ -15,6 +15,10 @@ pub struct MeasureSettings {
     /// jitter of data (RFC 3550: the difference between the transit times of consecutive packets). It takes time and
     /// memory.
     pub order: bool,
+    /// Divides the completion time of every message into parts, along its critical path: queues, links, pacing,
+    /// retransmission timeouts and others, exact to the picosecond. The table is "autopsy", and `hitless why` explains
+    /// it. The run uses one thread and has the same results.
+    pub autopsy: bool,
     /// Samples of queue depth.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueueSampling>,

@@ -27,13 +27,16 @@ struct Per {
     packet: f64,
     sample: f64,
     watched_packet: f64,
+    message_of_autopsy: f64,
+    ledger: f64,
 }
 
 /// In the order of the fields: a process with its libraries, including those for its report; a link before it is built;
 /// a built link with its two ports, its routes and a share of hosts, for ports with one private queue, and for other
 /// ports; the addition for a link in each further partition; a finished flow with its rows in tables; the statistics of
 /// a flow if its rows were handed over during the run; the addition for an active flow; a packet in its slot with its
-/// place in a queue; a sample; a packet that the order checker remembers.
+/// place in a queue; a sample; a packet that the order checker remembers. Counted from their fields, not measured: a
+/// message with its autopsy and its row in the table; the ledger of a packet.
 const PER: Per = Per {
     base: 150e6,
     link: 400.0,
@@ -46,6 +49,8 @@ const PER: Per = Per {
     packet: 300.0,
     sample: 40.0,
     watched_packet: 120.0,
+    message_of_autopsy: 800.0,
+    ledger: 280.0,
 };
 /// Time for which the order checker remembers arrived packets.
 const WATCHED: Duration = Duration::from_ms(10);
@@ -179,6 +184,7 @@ pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) ->
     parts.extend(tables_of_mechanisms(scenario, topology));
     parts.push(samples(scenario));
     parts.extend(watched(scenario, &offers, carried_bps));
+    parts.extend(autopsies(scenario, &offers, packets));
     Estimate::of(parts)
 }
 
@@ -303,6 +309,14 @@ fn samples(scenario: &Scenario) -> Part {
     let each = queues.chain(links).chain(goodput).filter(|(period, _)| *period > Duration::ZERO);
     let count: f64 = each.map(|(period, places)| end.as_seconds() / period.as_seconds() * places as f64).sum();
     Part::new("measure", format!("{} samples", counted(count)), count * PER.sample)
+}
+
+/// Estimates the ledgers of the autopsy, if it is on.
+fn autopsies(scenario: &Scenario, offers: &[Offer], packets: f64) -> Option<Part> {
+    let messages: f64 = offers.iter().map(|offer| offer.flows).sum();
+    let what = format!("autopsies of {} messages", counted(messages));
+    let bytes = messages * PER.message_of_autopsy + packets * PER.ledger;
+    scenario.measure.autopsy.then(|| Part::new("measure.autopsy", what, bytes))
 }
 
 /// Estimates the packets that the order checker remembers, if it is on.

@@ -186,6 +186,9 @@ impl Scenario {
         if self.measure.order {
             return Some("the order of packets is measured, which compares what is sent with what arrives elsewhere");
         }
+        if self.measure.autopsy {
+            return Some("an autopsy follows each packet from one host to the other");
+        }
         if self.mechanisms.iter().any(|entry| entry.facts.shares_state) {
             return Some("a mechanism shares more between switches than packets tell");
         }

@@ -27,6 +27,8 @@ impl Tables for NoTables {}
 
 /// The operations that a switch needs from its driver, under either clock.
 pub trait Environment {
+    /// Whether the driver follows the time of packets: [`Self::hook_ran`] and [`Self::paused`] then do something.
+    const OBSERVES: bool = false;
     /// The tables available to hooks.
     type Tables<'a>: Tables
     where
@@ -70,6 +72,13 @@ pub trait Environment {
     fn created(&mut self, packet: PacketHandle);
     /// Records that the packet has ended in the switch, and frees its slot in the store.
     fn ended(&mut self, packet: PacketHandle, reason: DropReason);
+    /// Reports that hooks have run for a packet, before their effects on other packets: these are copies of it, or
+    /// follow from it. The handle is invalid after an event without a packet.
+    #[inline(always)]
+    fn hook_ran(&mut self, _packet: PacketHandle) {}
+    /// Reports whether the link partner pauses a queue.
+    #[inline(always)]
+    fn paused(&mut self, _port: PortId, _queue: QueueId, _is_paused: bool) {}
     /// Records a decision other than [`Verdict::Continue`] by a hook of that half, for traces of decisions.
     #[inline(always)]
     fn decided(&mut self, _packet: PacketHandle, _half: Half, _verdict: Verdict) {}

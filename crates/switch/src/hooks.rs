@@ -38,6 +38,9 @@ impl Switch {
             // A later hook must see the effects of an earlier one in the environment, so they are not collected for the
             // packet.
             if !self.outputs.is_empty() {
+                if E::OBSERVES {
+                    environment.hook_ran(visit.packet);
+                }
                 self.empty_outbox(environment);
             }
             if verdict != Verdict::Continue {

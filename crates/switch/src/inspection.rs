@@ -1,7 +1,7 @@
 //! Counters, depths and reports that the control plane and the driver read. Nothing here is on a packet's path.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::{Packet, PortId, QueueId, Time};
+use hitless_core::wire::{Duration, LineTiming, Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
@@ -91,6 +91,16 @@ impl Switch {
             Scheduler::Queued(scheduler) => usize::from(scheduler.busy_until > now),
             Scheduler::Flow(scheduler) => usize::from(scheduler.busy_until > now),
         }
+    }
+
+    /// Returns the fixed parts of a packet's way through an egress port: the latencies before the queue of a port that
+    /// knows its departures at arrival (its own events bring packets to other ports) and after any queue, and the
+    /// timing of the line.
+    pub fn port_timing(&self, port: PortId) -> (Duration, Duration, LineTiming) {
+        let state = &self.core.ports[usize::from(port.0)];
+        let is_fifo = matches!(state.scheduler, Scheduler::Fifo(_));
+        let lead = if is_fifo { self.core.lead } else { Duration::ZERO };
+        (lead, self.core.egress_latency, state.line_timing())
     }
 
     /// Packets that ended here, by reason.

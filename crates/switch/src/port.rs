@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{BitRate, Duration, LineClock, Packet, Pauses, PortId, QueueId, Time};
+use hitless_core::wire::{BitRate, Duration, LineClock, LineTiming, Packet, Pauses, PortId, QueueId, Time};
 
 use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
@@ -387,6 +387,11 @@ impl Port {
         if *busy_until > Time::ZERO {
             *busy_until += longer;
         }
+    }
+
+    /// Returns the timing of frames on the line.
+    pub fn line_timing(&self) -> LineTiming {
+        LineTiming { clock: self.clock, overhead_bytes: self.overhead_bytes }
     }
 
     #[inline(always)]

@@ -35,6 +35,7 @@ COMMANDS = {
     "report": Command(
         "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
+    "why": Command("hitless.cli.why_app:why", "Explain why flows of a run were slow: their completion times, divided."),
     "switch": Command(
         "hitless.cli.live_app:switch_app",
         "Run a scenario's switches on this box's interfaces, and control a running one.",

@@ -1,5 +1,6 @@
 """The runs of a comparison and their evaluation: each metric on both sides, the difference, and its uncertainty."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,8 @@ from hitless.analysis import paired_difference, paired_ratio
 from hitless.comparison.compared import Compared
 from hitless.comparison.plots import ratios_plot
 from hitless.comparison.sides import Side
+from hitless.drawing.plot import Plot
+from hitless.outcome.autopsy import TABLE, parts_plot
 from hitless.outcome.metrics import TABLES, Metric, measured
 from hitless.runs.point import Point, Runs
 from hitless.runs.pool import Task
@@ -48,6 +51,8 @@ class _Pair:
     """As in `Outcome.different_starts`."""
     different: list[str]
     """As in `Outcome.different_flows`."""
+    autopsies: tuple[pl.DataFrame, pl.DataFrame] | None
+    """Divided completion times of both sides, if both have them."""
 
 
 @dataclass(slots=True)
@@ -65,7 +70,8 @@ class PairedRuns:
         """Yield a run for each side and seed. The first seed is the user's, so that `hitless run` can repeat it."""
         for replica in range(self.count):
             for name, side in zip("ab", self.sides, strict=True):
-                yield Point(f"{name} {replica + 1}", PacketSimulation(side.text, side.place), replica, TABLES)
+                keep = (*TABLES, TABLE) if _has_autopsy(side) else TABLES
+                yield Point(f"{name} {replica + 1}", PacketSimulation(side.text, side.place), replica, keep)
 
     def take(self, task: Task) -> None:
         """Take a run that ended; evaluate its pair if both runs are there, and free their tables."""
@@ -78,7 +84,9 @@ class PairedRuns:
         a, b = sorted((self._waiting.pop(replica), task), key=lambda task: task.point.key)
         if a.run is not None and b.run is not None:
             seed = int(a.run.summary["seed"])
-            self._pairs[replica] = _Pair(seed, measured(a.run), measured(b.run), *_arrivals(a.run, b.run))
+            self._pairs[replica] = _Pair(
+                seed, measured(a.run), measured(b.run), *_arrivals(a.run, b.run), _autopsies(a.run, b.run)
+            )
         a.release_tables()
         b.release_tables()
 
@@ -89,7 +97,15 @@ class PairedRuns:
         rows = [one.as_json() for one in self.outcome.compared]
         result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
         plot = ratios_plot((self.sides[0].label, self.sides[1].label), self.outcome.compared, len(self.outcome.seeds))
-        result.plots = [] if plot is None else [plot]
+        result.plots = [one for one in (plot, self._parts()) if one is not None]
+
+    def _parts(self) -> Plot | None:
+        """Plot the parts of completion times on both sides, over all pairs."""
+        pairs = [pair.autopsies for pair in self._pairs.values() if pair.autopsies is not None]
+        if not pairs:
+            return None
+        sides = zip(self.sides, zip(*pairs, strict=True), strict=True)
+        return parts_plot({side.label: pl.concat(frames) for side, frames in sides})
 
     def _rows(self) -> Iterator[Measurement]:
         label = f"{self.sides[1].label} (b) vs. {self.sides[0].label} (a)"
@@ -139,6 +155,14 @@ def _mean(values: Sequence[float]) -> float:
 
 def _geometric_mean(values: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
+
+
+def _has_autopsy(side: Side) -> bool:
+    return bool(tomllib.loads(side.text).get("measure", {}).get("autopsy"))
+
+
+def _autopsies(a: Run, b: Run) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    return (a.table(TABLE), b.table(TABLE)) if TABLE in a.tables and TABLE in b.tables else None
 
 
 def _arrivals(a: Run, b: Run) -> tuple[int, list[str], list[str]]:

@@ -175,6 +175,7 @@ class _Drawing:
                 x,
                 y,
                 self._bar_width,
+                bottom=one.base or 0.0,
                 facecolor=fill,
                 edgecolor=look.colour,
                 linewidth=0.6,
@@ -211,14 +212,19 @@ class _Drawing:
         return float(self.x.names.index(str(x))) if isinstance(self.x, Categories) else float(x)
 
     @property
+    def _lanes(self) -> int:
+        """Number of bars next to each other; stacked bars share a place."""
+        return 1 if any(one.base for one in self.plot.series) else len(self.bars)
+
+    @property
     def _bar_width(self) -> float:
         places = sorted({self._across(x) for one in self.plot.series for x in one.x})
         slot = min((b - a for a, b in pairwise(places)), default=1.0)
-        return slot * _BARS_SHARE / max(1, len(self.bars))
+        return slot * _BARS_SHARE / max(1, self._lanes)
 
     def _shift(self, one: Series) -> float:
         """Return the distance from the middle of a slot to the bar of a scheme; its points are there, too."""
-        if one.name not in self.bars:
+        if one.name not in self.bars or self._lanes == 1:
             return 0.0
         return (self.bars.index(one.name) - (len(self.bars) - 1) / 2) * self._bar_width
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 from hitless.analysis import Interval
 from hitless.analysis.intervals import format_interval
@@ -34,13 +34,14 @@ class _Lanes:
         places = sorted({place for one in bars for x in one.x if (place := canvas.x.at(x)) is not None})
         gaps = [later - before for before, later in pairwise(places)]
         slot = 1 / len(canvas.x.names) if isinstance(canvas.x, Categories) else min(gaps, default=0.2)
-        self.width = slot * canvas.width * _SHARE_OF_SLOT / max(1, len(bars))
-        self._count = len(bars)
+        # Stacked bars share a lane.
+        self._count = 1 if any(one.base for one in bars) else len(bars)
+        self.width = slot * canvas.width * _SHARE_OF_SLOT / max(1, self._count)
         self._of = {one.name: number for number, one in reversed(list(enumerate(bars)))}
 
     def middle(self, number: int) -> float:
         """Return the pixels from the middle of the slot to the middle of a bar."""
-        return (number - (self._count - 1) / 2) * self.width
+        return 0.0 if self._count == 1 else (number - (self._count - 1) / 2) * self.width
 
     def beside(self, series: Series) -> float:
         """Return the same for a point that belongs to a bar of the same scheme."""
@@ -48,11 +49,13 @@ class _Lanes:
 
 
 def _bars(series: Series, number: int, look: Look, lanes: _Lanes, canvas: Canvas) -> str:
-    base = min(1.0, max(0.0, canvas.y.at(0.0) or 0.0))
+    bases = iter(series.base) if series.base else repeat(0.0)
     fill = look.fill if series.source == "measured" else "none"
     made = []
     for x, y, words, interval in _seen(series):
-        place, height = canvas.x.at(x), canvas.y.at(y)
+        low = next(bases)
+        base = min(1.0, max(0.0, canvas.y.at(low) or 0.0))
+        place, height = canvas.x.at(x), canvas.y.at(low + y)
         if place is None or height is None:
             continue
         left = canvas.across(place) + lanes.middle(number) - lanes.width / 2 + 0.5

@@ -27,6 +27,8 @@ class Series:
     style: Style = "line"
     source: Source = "measured"
     """Origin of the numbers. Anything not measured is hollow or dashed, in the colour of its scheme."""
+    base: Sequence[float] = ()
+    """Lower ends of stacked bars; bars without them stand next to each other."""
 
     @property
     def has_marks(self) -> bool:
@@ -47,12 +49,21 @@ class Plot:
     caption: str = ""
 
 
+def stacked(plot_x: Sequence[Position], parts: Mapping[str, Sequence[float]]) -> list[Series]:
+    """Return bars on top of each other, one series for each part, the first part at the bottom."""
+    base, series = [0.0] * len(plot_x), []
+    for name, values in parts.items():
+        series.append(Series(name, plot_x, values, style="bars", base=tuple(base)))
+        base = [low + value for low, value in zip(base, values, strict=True)]
+    return series
+
+
 def plot_of(fields: Mapping[str, Any]) -> Plot:
     """Return a plot from its fields as nested mappings, the output of `dataclasses.asdict`."""
     series = []
     for one in fields["series"]:
         intervals = [None if ends is None else Interval(**ends) for ends in one["intervals"]]
-        series.append(Series(**{**one, "intervals": intervals}))
+        series.append(Series(**{**one, "intervals": intervals, "base": tuple(one.get("base", ()))}))
     return Plot(**{**fields, "series": series})
 
 

@@ -69,7 +69,9 @@ def _canvas(plot: Plot, size: Size, top: float) -> Canvas:
 
 def heights(series: Sequence[Series]) -> Iterable[float]:
     """Yield the values of all series, and the ends of their intervals."""
-    yield from (value for one in series for value in one.y if value is not None)
+    for one in series:
+        bases = one.base or [0.0] * len(one.y)
+        yield from (base + value for base, value in zip(bases, one.y, strict=True) if value is not None)
     yield from (end for one in series for i in one.intervals if i is not None for end in (i.low, i.high))
 
 

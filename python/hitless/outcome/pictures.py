@@ -10,6 +10,7 @@ import numpy as np
 from hitless.drawing.picture import Picture
 from hitless.drawing.plot import Plot, Series, tail_series
 from hitless.errors import BadInput
+from hitless.outcome.autopsy import TABLE, parts_plot
 from hitless.outcome.facts import facts_of
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
@@ -28,6 +29,13 @@ class RunPictures:
         if found is None:
             hint = "the run must keep messages, and some of these groups must be completed"
             raise BadInput("there are no completion times to draw", hint=hint)
+        return Picture(found)
+
+    def parts(self) -> Picture:
+        """Plot the parts of completion times around the median and in the tail, which ``[measure] autopsy`` records."""
+        found = parts(self.run)
+        if found is None:
+            raise BadInput("there are no autopsies to draw", hint="autopsy = true in [measure] records them")
         return Picture(found)
 
     def queues(self) -> Picture:
@@ -53,6 +61,11 @@ def tail(run: Run, groups: Sequence[str] = ()) -> Plot | None:
         return None
     series = [_tail_of(times) for times in chosen]
     return Plot("Completion times", "FCT (us)", "share at or above", series, x_scale="log", y_scale="log")
+
+
+def parts(run: Run) -> Plot | None:
+    """Plot the parts of the completion times; None without autopsies."""
+    return parts_plot({"run": run.table(TABLE)}) if TABLE in run.tables else None
 
 
 _DRAWN = 20_000

@@ -11,6 +11,7 @@ from hitless.errors import HitlessError
 from hitless.outcome.counters import over_places
 
 if TYPE_CHECKING:
+    from hitless.outcome.autopsy import Why
     from hitless.outcome.pictures import RunPictures
 
 _PS_PER_US = 1e6
@@ -132,6 +133,15 @@ class Run:
         if default is None:
             raise KeyError(f"no mechanism {f'at {switch} ' if switch else ''}has a counter {name!r}")
         return default
+
+    def why(self, flow: int, number: int | None = None) -> "Why":
+        """Explain the completion time of a flow's slowest message, or of message ``number``, by its parts.
+
+        The scenario needs ``[measure] autopsy = true``; the table ``autopsy`` has all messages. Raises `BadInput`.
+        """
+        from hitless.outcome.autopsy import autopsy_of, why  # noqa: PLC0415 - it needs no explanation to run
+
+        return why(autopsy_of(self.tables), flow, number)
 
     @property
     def plot(self) -> "RunPictures":

@@ -42,6 +42,21 @@ impl LineClock {
     }
 }
 
+/// The time of frames on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineTiming {
+    pub clock: LineClock,
+    /// Preamble and gap of each frame.
+    pub overhead_bytes: u32,
+}
+
+impl LineTiming {
+    /// Time of a frame on the line.
+    pub const fn time_for(self, frame_bytes: u32) -> Duration {
+        self.clock.time_for(frame_bytes + self.overhead_bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

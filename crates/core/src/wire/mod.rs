@@ -19,7 +19,7 @@ pub mod uet;
 pub mod units;
 
 pub use bolt::{BoltFlags, CongestionNotice};
-pub use line_clock::LineClock;
+pub use line_clock::{LineClock, LineTiming};
 pub use mac_control::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use pauses::{PauseEnd, Pauses};

@@ -205,7 +205,7 @@ impl Connection {
     /// Starts the server's response.
     pub fn answer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.flow.endpoints.asked = self.asked();
-        self.flow.serve_sender(visit);
+        self.flow.continue_application(visit);
     }
 
     /// Returns the data about the request before a response; `None` without a request.

@@ -3,7 +3,7 @@
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{Duration, FlowId, HostId, PortId, Time};
 
-use super::event::HostEvent;
+use super::event::{HostEvent, HostStep};
 use crate::application::{FlowRecord, ReceiverRecord, SenderEnd};
 use crate::records::FlowRecords;
 
@@ -24,6 +24,9 @@ pub enum HostDrop {
 
 /// The operations that hosts need from their driver. No method may call back into [`Hosts`](crate::Hosts).
 pub trait HostEnvironment {
+    /// Whether [`Self::observe`] does something; otherwise the code that prepares steps costs nothing.
+    const OBSERVES: bool = false;
+
     fn packets(&mut self) -> &mut PacketStore;
 
     /// Calls [`Hosts::handle`](crate::Hosts::handle) with `event` at `at`, which is not in the past; `host` is the host
@@ -61,4 +64,8 @@ pub trait HostEnvironment {
     /// Reports a datagram that arrived `delay` after it was sent, for histograms. Does nothing by default.
     #[inline]
     fn datagram_delivered(&mut self, _flow: FlowId, _delay: Duration) {}
+
+    /// Shows the next step of a flow at its hosts, in the order of causes. Does nothing by default.
+    #[inline(always)]
+    fn observe(&mut self, _step: HostStep) {}
 }

@@ -3,6 +3,8 @@
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::{FlowId, HostId, PortId};
 
+use crate::transport::TimeoutPurpose;
+
 /// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Direction {
@@ -90,4 +92,49 @@ pub enum HostEvent {
     PauseEnds(HostId, u8),
     /// The host grants the next credit.
     Credit(HostId),
+}
+
+/// An end of a flow, by the host: the flow's sender or its receiver, for both directions of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEnd {
+    pub flow: FlowId,
+    pub side: Side,
+}
+
+/// The reason for a visit to an end of a flow, if it is not a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The application starts, continues or answers.
+    Application,
+    /// The network card has room.
+    Card,
+    /// The timer of the sending transport.
+    Sender(TimeoutPurpose),
+    /// The timer of the receiving transport.
+    Receiver,
+    /// The host grants credit.
+    Credit,
+}
+
+/// A step of a flow at its hosts, for [`HostEnvironment::observe`](super::HostEnvironment::observe). A packet sent is
+/// an effect of the latest [`HostStep::Received`] or [`HostStep::Woken`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostStep {
+    /// A packet has passed the card and the stack of its destination.
+    Reached(PacketHandle),
+    /// The transport of this end handles the packet, which a reorder buffer can have held.
+    Received(FlowEnd, PacketHandle),
+    Woken(FlowEnd, Wake),
+    /// The application has written the flow's next message.
+    Wrote(FlowEnd),
+    /// The sender waits in line for the network card.
+    HeldBack(FlowEnd),
+    /// The transport of this end has sent a packet.
+    Sent(FlowEnd, PacketHandle),
+    /// The last byte of this message has been delivered.
+    Delivered {
+        end: FlowEnd,
+        group: u32,
+        number: u64,
+    },
 }

@@ -8,7 +8,7 @@ use hitless_core::wire::{FlowId, HostId, Packet, Time};
 
 use super::deliveries::Deliveries;
 use super::environment::HostEnvironment;
-use super::event::{Direction, HostEvent, Side, Timer};
+use super::event::{Direction, FlowEnd, HostEvent, HostStep, Side, Timer, Wake};
 use super::gro::{ReceiveRing, Segment};
 use super::message::Message;
 use super::ports::Way;
@@ -168,6 +168,19 @@ impl FlowEndpoints {
         }
     }
 
+    /// Names an end of this direction, for the driver.
+    pub fn end_at(&self, side: Side) -> FlowEnd {
+        FlowEnd { flow: self.id, side: if self.direction == Direction::Flow { side } else { side.other() } }
+    }
+
+    /// Shows the reason of a visit to the driver.
+    #[inline(always)]
+    pub fn wake<E: HostEnvironment>(&self, side: Side, wake: Wake, env: &mut E) {
+        if E::OBSERVES {
+            env.observe(HostStep::Woken(self.end_at(side), wake));
+        }
+    }
+
     #[inline]
     fn end_mut(&mut self, side: Side) -> &mut Endpoint {
         match side {
@@ -211,6 +224,9 @@ impl FlowEndpoints {
         host: &mut HostState,
         env: &mut E,
     ) {
+        if E::OBSERVES {
+            env.observe(HostStep::Received(self.end_at(Side::Sender), packet));
+        }
         let mut visit = Visit { now, host, env, spare: Some(packet) };
         sender.receive(now, &visit.env.packets()[packet]);
         self.serve_sender(sender, receiver, &mut visit);
@@ -227,6 +243,9 @@ impl FlowEndpoints {
         host: &mut HostState,
         env: &mut E,
     ) -> bool {
+        if E::OBSERVES {
+            env.observe(HostStep::Received(self.end_at(Side::Receiver), segment.packet));
+        }
         let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
         let packet = &visit.env.packets()[segment.packet];
         receiver.receive_merged(now, packet, segment.frames);
@@ -245,6 +264,7 @@ impl FlowEndpoints {
         receiver: &R,
         visit: &mut Visit<E>,
     ) {
+        self.wake(Side::Sender, Wake::Card, visit.env);
         let sent = self.send(sender, visit);
         let wrote = self.sender_advanced(sender, receiver, visit);
         self.waiting = sent || wrote;
@@ -292,6 +312,9 @@ impl FlowEndpoints {
         } else {
             self.waiting = true;
             visit.host.wait(visit.now, self.id, visit.env);
+        }
+        if E::OBSERVES && self.waiting {
+            visit.env.observe(HostStep::HeldBack(self.end_at(Side::Sender)));
         }
         self.waiting
     }
@@ -356,6 +379,9 @@ impl FlowEndpoints {
     #[inline(always)]
     fn inject<E: HostEnvironment>(&mut self, side: Side, packet: PacketHandle, frame_bytes: u32, visit: &mut Visit<E>) {
         visit.host.counts.injected += 1;
+        if E::OBSERVES {
+            visit.env.observe(HostStep::Sent(self.end_at(side), packet));
+        }
         if self.end_mut(side).delays_send {
             return self.inject_delayed(side, packet, frame_bytes, visit.now, visit.host, visit.env);
         }
@@ -433,6 +459,10 @@ impl FlowEndpoints {
                     }
                     sender.write(now, bytes);
                     wrote = true;
+                    // A response began with its request.
+                    if E::OBSERVES && self.direction == Direction::Flow && self.asked.is_none() {
+                        env.observe(HostStep::Wrote(self.end_at(Side::Sender)));
+                    }
                 }
                 Step::Report(message) if self.direction == Direction::Flow => {
                     env.records().messages.push(self.record_of(message, self.asked));

@@ -5,7 +5,7 @@ use hitless_core::wire::{Duration, FlowId, Packet, Time};
 
 use super::deliveries::Deliveries;
 use super::environment::{HostDrop, HostEnvironment};
-use super::event::{Direction, HostEvent, Side, Timer};
+use super::event::{Direction, HostEvent, HostStep, Side, Timer, Wake};
 use super::flow_endpoints::{Endpoint, FlowEndpoints, Visit};
 use super::gro::Segment;
 use super::ports::Way;
@@ -154,24 +154,24 @@ impl HalfConnection {
         if let Some(stop) = self.endpoints.progress.start(visit.now) {
             visit.env.schedule(stop, visit.host.id, HostEvent::FlowStop(self.endpoints.id));
         }
-        self.serve_sender(visit);
+        self.continue_application(visit);
     }
 
     pub fn stop<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         let withdrawn = self.sender.withdraw_unsent();
         self.endpoints.progress.stop_writing(withdrawn);
-        self.serve_sender(visit);
+        self.continue_application(visit);
     }
 
     /// Ends the gap between two messages.
     pub fn next_message<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.endpoints.progress.next_message();
-        self.serve_sender(visit);
+        self.continue_application(visit);
     }
 
     pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
         self.endpoints.progress.append(visit.now, bytes);
-        self.serve_sender(visit);
+        self.continue_application(visit);
     }
 
     /// Closes the stream of appended messages.
@@ -203,6 +203,9 @@ impl HalfConnection {
 
     fn sender_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         if self.endpoints.fire_timer(visit.now, Side::Sender) {
+            if E::OBSERVES {
+                self.endpoints.wake(Side::Sender, Wake::Sender(self.sender.timeout_purpose()), visit.env);
+            }
             self.sender.handle_timeout(visit.now);
             if self.sender.has_failed() {
                 self.endpoints.outcome = Some(FlowOutcome::Failed);
@@ -213,6 +216,7 @@ impl HalfConnection {
 
     fn receiver_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         if self.endpoints.fire_timer(visit.now, Side::Receiver) {
+            self.endpoints.wake(Side::Receiver, Wake::Receiver, visit.env);
             self.receiver.handle_timeout(visit.now);
             if self.endpoints.serve_receiver(&mut self.receiver, visit) {
                 self.received_enough(visit.now, visit.env);
@@ -223,6 +227,7 @@ impl HalfConnection {
     /// Grants credit to the sender.
     pub fn grant_credit<E: HostEnvironment>(&mut self, in_advance: bool, visit: &mut Visit<E>) -> Option<Grant> {
         let grant = self.receiver.grant_credit(in_advance)?;
+        self.endpoints.wake(Side::Receiver, Wake::Credit, visit.env);
         self.endpoints.serve_receiver(&mut self.receiver, visit);
         Some(grant)
     }
@@ -237,6 +242,9 @@ impl HalfConnection {
         host: &mut HostState,
         env: &mut E,
     ) {
+        if E::OBSERVES {
+            env.observe(HostStep::Reached(segment.packet));
+        }
         match side {
             Side::Sender => self.deliver_to_sender(now, segment, host, env),
             Side::Receiver if self.endpoints.reorder_buffer.is_some() => self.deliver_in_order(now, segment, host, env),
@@ -346,6 +354,12 @@ impl HalfConnection {
         dispatch!(sender, SenderState, sender => endpoints.take_turn(sender.as_mut(), receiver, visit));
     }
 
+    /// Serves the sender after a step of the application.
+    pub fn continue_application<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        self.endpoints.wake(Side::Sender, Wake::Application, visit.env);
+        self.serve_sender(visit);
+    }
+
     /// Sends everything that may be sent now.
     #[inline(never)]
     pub fn serve_sender<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
@@ -367,6 +381,10 @@ impl HalfConnection {
         }
         if let (Some(number), Direction::Flow) = (delivered, self.endpoints.direction) {
             env.records().note_delivered(now, self.endpoints.id, number);
+            if E::OBSERVES {
+                let (end, group) = (self.endpoints.end_at(Side::Receiver), self.endpoints.tag);
+                env.observe(HostStep::Delivered { end, group, number });
+            }
         }
     }
 

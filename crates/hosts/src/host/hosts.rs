@@ -1,7 +1,7 @@
 //! The collection of hosts and flows: it routes packets and events to flows, and starts and ends them.
 
 use hitless_core::engine::{PacketHandle, RandomStreams, Stream};
-use hitless_core::wire::{FlowId, HostId, Time};
+use hitless_core::wire::{FlowId, HostId, LineTiming, Time};
 
 use super::config::HostConfig;
 use super::connection::Connection;
@@ -604,6 +604,11 @@ impl Hosts {
     /// Returns whether the ends of `flow` in this partition have ended.
     pub fn has_ended(&self, flow: FlowId) -> bool {
         matches!(self.flows.get(flow.0 as usize), Some(FlowSlot::Ended) | None)
+    }
+
+    /// Returns the timing of each host's line.
+    pub fn lines(&self) -> impl Iterator<Item = LineTiming> + '_ {
+        self.hosts.iter().map(|host| host.card.line())
     }
 
     /// Returns the number of flows added so far.

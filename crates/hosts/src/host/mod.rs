@@ -56,7 +56,7 @@ mod tests;
 pub use card_timing::CardClock;
 pub use config::HostConfig;
 pub use environment::{HostDrop, HostEnvironment};
-pub use event::{Direction, HostEvent, Lane, Side, Timer};
+pub use event::{Direction, FlowEnd, HostEvent, HostStep, Lane, Side, Timer, Wake};
 pub use gro::GroConfig;
 pub use hosts::{HostTotals, Hosts};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};

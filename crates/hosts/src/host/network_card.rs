@@ -5,7 +5,7 @@
 
 use hitless_core::engine::Ring;
 use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
-use hitless_core::wire::{BitRate, Bytes, Duration, LineClock, Time};
+use hitless_core::wire::{BitRate, Bytes, Duration, LineClock, LineTiming, Time};
 
 use super::card_timing::{CardClock, CardTiming};
 
@@ -171,6 +171,11 @@ impl NetworkCard {
     #[inline]
     pub fn commit(&mut self, now: Time, frame_bytes: u32) {
         self.committed_until = self.committed_until.max(now) + self.serialisation(frame_bytes);
+    }
+
+    /// Returns the timing of frames on the link.
+    pub fn line(&self) -> LineTiming {
+        LineTiming { clock: self.clock, overhead_bytes: self.wire_overhead_bytes }
     }
 
     /// Returns the time of a frame on the link.

@@ -91,6 +91,19 @@ impl ReceiverStatistics {
     }
 }
 
+/// The purpose of a sender's pending timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutPurpose {
+    /// Sends the next packet at the sender's rate.
+    Pacing,
+    /// Retransmission timeout, also of a handshake.
+    Retransmission,
+    /// Tail loss probe (RFC 8985, section 7).
+    Probe,
+    /// End of the wait for reordered packets (RFC 8985, section 6.2).
+    Reordering,
+}
+
 /// The end of a flow that sends data.
 pub trait Sender {
     /// Whether packets can select their paths ([`uet::spread`]); other transports do not pay for it.
@@ -116,6 +129,10 @@ pub trait Sender {
     #[inline]
     fn timeout_when_held_back(&mut self, _now: Time) -> Time {
         Time::NEVER
+    }
+    /// Returns the purpose of the timeout of [`Self::next_timeout`].
+    fn timeout_purpose(&self) -> TimeoutPurpose {
+        TimeoutPurpose::Retransmission
     }
     /// Returns the bytes that the other end has acknowledged in order.
     fn acknowledged_bytes(&self) -> u64;

@@ -72,7 +72,14 @@ impl Edge for External {
         self.frames.release(frame);
     }
 
-    fn transmitted(&mut self, switch: u32, packet: PacketHandle, packets: &PacketStore) {
+    fn transmitted(
+        &mut self,
+        switch: u32,
+        _port: PortId,
+        packet: PacketHandle,
+        packets: &PacketStore,
+        _last_bit_at: Time,
+    ) {
         self.decide(switch, &packets[packet], Action::Transmit);
     }
 

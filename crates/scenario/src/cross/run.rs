@@ -7,7 +7,7 @@ use hitless_core::wire::{Duration, Time};
 use super::check::Check;
 use crate::network::topology::Topology;
 use crate::network::topology::select::select_switch_ports;
-use crate::{Purpose, Until};
+use crate::{FlowGroup, FlowPattern, Purpose, Until};
 
 impl Check<'_> {
     pub(super) fn run(&mut self) {
@@ -65,6 +65,7 @@ impl Check<'_> {
 
 impl Check<'_> {
     pub(super) fn measure(&mut self, topology: &Topology) {
+        self.autopsy(topology);
         for (index, sampling) in self.scenario.measure.queue.iter().enumerate() {
             let section = format!("measure.queue[{index}]");
             self.require(sampling.period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
@@ -87,6 +88,24 @@ impl Check<'_> {
         flows.enumerate().for_each(|(index, of)| self.sampled_group(of, &format!("measure.flow[{index}]")));
         let goodput = measure.goodput.iter().map(|sampling| (&sampling.group, sampling.period));
         goodput.enumerate().for_each(|(index, of)| self.sampled_group(of, &format!("measure.goodput[{index}]")));
+    }
+
+    /// Refuses the autopsy of messages that share the bytes of a connection: a packet can carry parts of two.
+    fn autopsy(&mut self, topology: &Topology) {
+        if !self.scenario.measure.autopsy {
+            return;
+        }
+        let is_constant = self.scenario.changing_lines(topology).is_empty();
+        self.require(is_constant, "measure.autopsy", "needs links with a constant rate and delay");
+        let has_one_port = !topology.has_multi_homed_hosts();
+        self.require(has_one_port, "measure.autopsy", "needs hosts with one port: it knows one line for each host");
+        let rule = "divides the times of simulated flows, and a live run has none: remove it";
+        self.require(self.purpose != Purpose::Live, "measure.autopsy", rule);
+        let shares = |group: &FlowGroup| matches!(&group.pattern, FlowPattern::Poisson(of) if of.connections.is_some());
+        let Some(group) = self.scenario.flows.iter().find(|group| shares(group)) else { return };
+        let rule = format!("cannot divide the times of {}: its messages share open connections", group.name);
+        let hint = "remove connections from the group, or autopsy from [measure]";
+        self.require_else(false, || Problem::new("measure.autopsy", "", rule).hint(hint));
     }
 
     fn sampled_group(&mut self, (group, period): (&String, Duration), section: &str) {

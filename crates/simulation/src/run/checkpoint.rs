@@ -59,6 +59,9 @@ impl Resumable {
         if run.global.streaming.is_some() {
             return Err("there are no checkpoints of a run that hands over its rows while it goes on".to_owned());
         }
+        if run.global.scenario.measure.autopsy {
+            return Err("there are no checkpoints of a run with an autopsy: its ledgers are not saved".to_owned());
+        }
         let switches = &run.network.switches;
         let mut kinds: Vec<_> = switches.iter().flat_map(|switch| switch.without_state()).collect();
         let controls = run.global.scenario.own_congestion();

@@ -1,10 +1,14 @@
-//! The edge of a fabric: absent in a simulation, the boundary to real nodes in a live run.
+//! The edge of a fabric: absent in a simulation, the boundary to real nodes in a live run, or an observer.
 
 use hitless_core::engine::{PacketHandle, PacketStore};
-use hitless_core::wire::{Packet, ServiceKey, Time};
-use hitless_switch::{DropReason, Half, Verdict};
+use hitless_core::wire::{FlowId, HostId, Packet, PortId, QueueId, ServiceKey, Time};
+use hitless_hosts::{FlowRecords, HostStep};
+use hitless_scenario::Scenario;
+use hitless_scenario::network::topology::Topology;
+use hitless_switch::{DropReason, Half, SwitchEvent, Verdict};
 
 use crate::link::Fate;
+use crate::results::Table;
 
 /// Interface between a run and the owner of the nodes that are not simulated.
 ///
@@ -13,6 +17,9 @@ use crate::link::Fate;
 pub trait Edge: Send {
     /// True without an edge: the run then skips the checks on arriving packets.
     const IS_CLOSED: bool = false;
+
+    /// Whether it follows packets: the methods from [`Self::arrived`] on are then called.
+    const OBSERVES: bool = false;
 
     /// Sets the time of the calls that follow.
     #[inline(always)]
@@ -54,7 +61,15 @@ pub trait Edge: Send {
 
     /// A switch sends a packet.
     #[inline(always)]
-    fn transmitted(&mut self, _switch: u32, _packet: PacketHandle, _packets: &PacketStore) {}
+    fn transmitted(
+        &mut self,
+        _switch: u32,
+        _port: PortId,
+        _packet: PacketHandle,
+        _packets: &PacketStore,
+        _last_bit_at: Time,
+    ) {
+    }
 
     /// A mechanism of a switch has created a packet: a copy, or a control packet.
     #[inline(always)]
@@ -67,6 +82,48 @@ pub trait Edge: Send {
     /// A hook of a switch has returned a verdict other than "continue".
     #[inline(always)]
     fn decided(&mut self, _switch: u32, _packet: PacketHandle, _packets: &PacketStore, _half: Half, _verdict: Verdict) {
+    }
+
+    /// A frame has arrived at the end of a link, before its fate is known.
+    #[inline(always)]
+    fn arrived(&mut self, _packet: PacketHandle) {}
+
+    /// The network card of a host has taken a packet; its last bit leaves at `last_bit_at`.
+    #[inline(always)]
+    fn left_host(&mut self, _host: HostId, _packet: PacketHandle, _packets: &PacketStore, _last_bit_at: Time) {}
+
+    /// The network card of a host has refused a packet.
+    #[inline(always)]
+    fn refused_by_card(&mut self, _host: HostId, _packet: PacketHandle, _packets: &PacketStore) {}
+
+    /// A switch has scheduled an event.
+    #[inline(always)]
+    fn scheduled(&mut self, _at: Time, _event: SwitchEvent) {}
+
+    /// Hooks have run for a packet; see [`hitless_switch::Environment::hook_ran`].
+    #[inline(always)]
+    fn hook_ran(&mut self, _packet: PacketHandle) {}
+
+    /// A queue is paused by its link partner from now on, or is not.
+    #[inline(always)]
+    fn paused(&mut self, _queue: (u32, PortId, QueueId), _is_paused: bool) {}
+
+    /// A flow makes a step at its hosts.
+    #[inline(always)]
+    fn host_step(&mut self, _step: HostStep, _packets: &PacketStore) {}
+
+    /// Both ends of a flow have ended.
+    #[inline(always)]
+    fn flow_ended(&mut self, _flow: FlowId) {}
+
+    /// Contradictions between the observer and the records of flows, at the end of the run.
+    fn violations(&self, _records: &FlowRecords) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The tables of the observer.
+    fn tables(&self, _scenario: &Scenario, _topology: &Topology) -> Vec<Table> {
+        Vec::new()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Adapters that present the run to switches and hosts as their environment.
 
 use hitless_core::engine::{OrderKey, PacketHandle, PacketStore};
-use hitless_core::wire::{HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
-use hitless_hosts::{FlowRecord, FlowRecords, HostDrop, HostEnvironment, HostEvent, ReceiverRecord, SenderEnd};
+use hitless_core::wire::{HostId, OrderedSet, Packet, PortId, QueueId, ServiceKey, Time, Transport};
+use hitless_hosts::{
+    FlowRecord, FlowRecords, HostDrop, HostEnvironment, HostEvent, HostStep, ReceiverRecord, SenderEnd,
+};
 use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::{Node, SwitchId};
 use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Tables, Verdict};
@@ -36,6 +38,8 @@ impl<E: Edge> Tables for SwitchTables<'_, E> {
 }
 
 impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
+    const OBSERVES: bool = E::OBSERVES;
+
     type Tables<'t>
         = SwitchTables<'t, E>
     where
@@ -84,6 +88,7 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
 
     #[inline]
     fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        self.shared.edge.scheduled(at, event);
         self.shared.schedule_switch(at, self.switch, event);
     }
 
@@ -100,8 +105,8 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
 
     // The switch numbers its lines as the network numbers its links.
     #[inline(always)]
-    fn transmit_on(&mut self, link: u32, _port: PortId, packet: PacketHandle, last_bit_at: Time) {
-        self.shared.edge.transmitted(self.switch, packet, &self.shared.packets);
+    fn transmit_on(&mut self, link: u32, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        self.shared.edge.transmitted(self.switch, port, packet, &self.shared.packets, last_bit_at);
         self.shared.put_on_link(link, packet, last_bit_at);
     }
 
@@ -138,6 +143,16 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
     }
 
     #[inline(always)]
+    fn hook_ran(&mut self, packet: PacketHandle) {
+        self.shared.edge.hook_ran(packet);
+    }
+
+    #[inline(always)]
+    fn paused(&mut self, port: PortId, queue: QueueId, is_paused: bool) {
+        self.shared.edge.paused((self.switch, port, queue), is_paused);
+    }
+
+    #[inline(always)]
     fn decided(&mut self, packet: PacketHandle, half: Half, verdict: Verdict) {
         self.shared.edge.decided(self.switch, packet, &self.shared.packets, half, verdict);
     }
@@ -148,6 +163,8 @@ pub(super) struct HostsEnvironment<'a, E> {
 }
 
 impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
+    const OBSERVES: bool = E::OBSERVES;
+
     #[inline(always)]
     fn packets(&mut self) -> &mut PacketStore {
         &mut self.shared.packets
@@ -167,6 +184,7 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         if self.shared.order.is_some() {
             self.shared.note_sent(packet, last_bit_leaves_at);
         }
+        self.shared.edge.left_host(host, packet, &self.shared.packets, last_bit_leaves_at);
         let link = self.shared.host_links[host.0 as usize];
         self.shared.put_on_link(link, packet, last_bit_leaves_at);
     }
@@ -186,6 +204,7 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         let descriptor = &self.shared.packets[packet];
         if reason == HostDrop::NetworkCardFull {
             self.shared.drops.note_at_host(host, descriptor.flow, descriptor.frame_bytes);
+            self.shared.edge.refused_by_card(host, packet, &self.shared.packets);
         }
         self.shared.packets.remove(packet);
     }
@@ -207,9 +226,15 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
 
     fn receiver_finished(&mut self, record: &ReceiverRecord) {
         self.shared.records.flows.receivers.push(*record);
+        self.shared.edge.flow_ended(record.flow);
         if let Some(finished) = record.finished {
             self.shared.records.note_ended(record.tag, record.flow, finished);
         }
+    }
+
+    #[inline(always)]
+    fn observe(&mut self, step: HostStep) {
+        self.shared.edge.host_step(step, &self.shared.packets);
     }
 
     fn sender_ended(&mut self, receiver: HostId, end: SenderEnd, is_elsewhere: bool) {

@@ -6,6 +6,7 @@
 //! global variables: switches and hosts share one `shared::Shared`, so a network can be divided into `partitions`
 //! that run on separate threads.
 
+mod autopsy;
 mod build;
 mod checkpoint;
 mod closed_loops;

@@ -59,6 +59,9 @@ impl<E: Edge> Network<E> {
             Turn::Other(event) => return Some((now, Happened::Due { order, event })),
         };
         clocks.record(now, order);
+        if E::OBSERVES {
+            edge.arrived(packet);
+        }
         // The slow path of live runs and impaired links; all other arrivals continue here.
         if !E::IS_CLOSED || link.is_impaired() {
             return Some((now, Happened::Arrival { has_ended: self.arrive(now, number, packet) }));
@@ -77,7 +80,12 @@ impl<E: Edge> Network<E> {
                     Shortcut::Refused
                 };
                 match what {
-                    Shortcut::Sent { line, last_bit_at, .. } => put_on_link(links, queue, line, packet, last_bit_at),
+                    Shortcut::Sent { port, line, last_bit_at } => {
+                        if E::OBSERVES {
+                            edge.transmitted(number, port, packet, packets, last_bit_at);
+                        }
+                        put_on_link(links, queue, line, packet, last_bit_at);
+                    }
                     Shortcut::Refused => self.receive_on_slow_path(now, number, to.port, packet),
                     Shortcut::Full => self.end_at_full_queue(number, packet),
                 }
@@ -108,6 +116,12 @@ impl<E: Edge> Network<E> {
     #[inline(always)]
     pub fn hosts(&mut self) -> (&mut Hosts, HostsEnvironment<'_, E>) {
         (&mut self.hosts, HostsEnvironment { shared: &mut self.shared })
+    }
+
+    /// Gives the network to another edge.
+    pub fn with_edge<F>(self, edge: F) -> Network<F> {
+        let Self { topology, shared, hosts, switches } = self;
+        Network { topology, shared: shared.with_edge(edge), hosts, switches }
     }
 
     pub fn start(&mut self) {

@@ -37,6 +37,8 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     violations.extend(reports.iter().flat_map(|(_, report)| report.violated_invariants.iter().cloned()));
     violations.extend(ledger.hardware_violations().chain(leaks));
     violations.extend(run.lossless_violations());
+    let shared = &run.network.shared;
+    violations.extend(shared.edge.violations(&shared.records.flows));
     let limits = ledger.limits(&reports);
     Outcome {
         summary: ledger.summary(&reports),

@@ -42,8 +42,13 @@ impl Session {
     /// Builds the run of `scenario` and starts it at time 0.
     ///
     /// # Errors
-    /// The same as those of [`crate::Simulation::new`].
+    /// The same as those of [`crate::Simulation::new`]; with an autopsy.
     pub fn new(scenario: Scenario) -> Result<Self, String> {
+        if scenario.measure.autopsy {
+            return Err(
+                "an autopsy divides the times of a whole run: remove measure.autopsy to run in steps".to_owned()
+            );
+        }
         let mut run = build(scenario, None, Closed)?;
         run.start();
         Ok(Self { run, now: Time::ZERO, end: None })

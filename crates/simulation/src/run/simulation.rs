@@ -8,8 +8,9 @@ use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Division;
 use hitless_scenario::workload::FlowSpec;
 
+use super::autopsy::Autopsy;
 use super::build::build;
-use super::edge::Closed;
+use super::edge::{Closed, Edge};
 use super::event_loop::Run;
 use super::outcome::close;
 use super::partitions;
@@ -105,14 +106,23 @@ impl Simulation {
     }
 
     /// Runs to the end of the scenario on this thread.
-    pub fn run(mut self, progress: &Progress) -> Outcome {
-        self.run.start();
-        let (end, ended_at) = self.run.run_until_end(progress);
-        close(self.run, end, ended_at)
+    pub fn run(self, progress: &Progress) -> Outcome {
+        if !self.run.global.scenario.measure.autopsy {
+            return to_end(self.run, progress);
+        }
+        let Run { global, network, events, now } = self.run;
+        let autopsy = Autopsy::new(&network);
+        to_end(Run { global, network: network.with_edge(autopsy), events, now }, progress)
     }
 
     /// The run itself, for another driver.
     pub(super) fn into_run(self) -> Run<Closed> {
         self.run
     }
+}
+
+fn to_end<E: Edge>(mut run: Run<E>, progress: &Progress) -> Outcome {
+    run.start();
+    let (end, ended_at) = run.run_until_end(progress);
+    close(run, end, ended_at)
 }

@@ -25,6 +25,7 @@ pub(super) fn tables<E: Edge>(
     all.push(histograms(topology, reports));
     all.push(series(topology, reports));
     all.extend(run.global.samplers.tables(groups));
+    all.extend(shared.edge.tables(&run.global.scenario, topology));
     all
 }
 

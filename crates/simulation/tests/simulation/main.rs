@@ -2,6 +2,7 @@
 //! simulator's generic code again.
 
 mod afq;
+mod autopsy;
 mod bolt;
 mod checkpoints;
 mod compositions;

@@ -1,7 +1,7 @@
 //! The effect of a link partner's pause frames on the queues of a port (IEEE 802.1Qbb).
 
 use hitless_core::wire::mac_control::PauseFrame;
-use hitless_core::wire::{PauseEnd, PortId, Time};
+use hitless_core::wire::{PauseEnd, PortId, QueueId, Time};
 
 use crate::canary::{Canary, sings};
 use crate::environment::{Environment, SwitchEvent};
@@ -60,6 +60,8 @@ impl Switch {
             // A port gets a FIFO scheduler only if nothing on it can be paused.
             Scheduler::Fifo(_) => return,
         }
+        self.report_pauses(port, environment);
+        let state = &mut self.core.ports[usize::from(port.0)];
         let was_paused = pauses.began_at(class).is_some();
         if state.rare().pauses.begin(class, now, ends_at) {
             environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
@@ -84,13 +86,31 @@ impl Switch {
                 scheduler.resume(queue);
                 // Queues with packets of several classes resume only when none of these classes is paused.
                 scheduler.set_mixed_paused(&state.config.class_queue, |classes| pauses.is_active(now, classes));
+                self.report_pauses(port, environment);
                 self.serve_when_free(now, port, environment);
             }
             Scheduler::Flow(scheduler) if !pauses.is_active(now, u8::MAX) => {
                 scheduler.resume();
+                self.report_pauses(port, environment);
                 self.serve_flows_when_free(now, port, environment);
             }
             Scheduler::Flow(_) | Scheduler::Fifo(_) => {}
+        }
+    }
+
+    /// Tells the driver which queues of a port are paused, if it wants to know.
+    fn report_pauses<E: Environment>(&self, port: PortId, environment: &mut E) {
+        if !E::OBSERVES {
+            return;
+        }
+        let state = &self.core.ports[usize::from(port.0)];
+        for queue in (0..state.queue_count()).map(|queue| QueueId(queue as u8)) {
+            let is_paused = match &state.scheduler {
+                Scheduler::Queued(scheduler) => scheduler.is_paused(queue),
+                Scheduler::Flow(scheduler) => scheduler.is_paused(),
+                Scheduler::Fifo(_) => false,
+            };
+            environment.paused(port, queue, is_paused);
         }
     }
 

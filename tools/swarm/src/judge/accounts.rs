@@ -1,5 +1,8 @@
 //! Judges that apply to every world: counts must add up.
 
+use hitless_core::engine::Progress;
+use hitless_simulation::Simulation;
+
 use super::evidence::{Evidence, Finding, found};
 use crate::{relations, resume, same};
 
@@ -59,6 +62,19 @@ pub fn threads(evidence: &Evidence<'_>) -> Finding {
 
 pub fn symmetry(evidence: &Evidence<'_>) -> Finding {
     found(evidence.unequal?.map(str::to_owned))
+}
+
+/// Runs again with an autopsy. The run itself compares the autopsy with the records of messages.
+pub fn autopsy(evidence: &Evidence<'_>) -> Finding {
+    let mut scenario = evidence.scenario.clone();
+    scenario.measure.autopsy = true;
+    // Messages on open connections are refused.
+    hitless_scenario::check(&scenario.effective_toml(), "autopsy.toml", evidence.registry).ok()?;
+    let outcome = Simulation::new(scenario).ok()?.run(&Progress::default());
+    let broken = outcome.violations.into_iter().find(|violation| !evidence.outcome.violations.contains(violation));
+    let (before, with) = (&evidence.outcome.summary.trace_hash, &outcome.summary.trace_hash);
+    let differs = (before != with).then(|| format!("the trace hash is {with} with an autopsy, and {before} without"));
+    found(broken.or(differs))
 }
 
 pub fn relations(evidence: &Evidence<'_>) -> Finding {

@@ -18,7 +18,7 @@ pub struct Judge {
 }
 
 /// All judges except "runs", which checks that a run starts and does not panic.
-pub const JUDGES: [Judge; 18] = [
+pub const JUDGES: [Judge; 19] = [
     Judge {
         name: "accounts",
         promise: "What every run asserts of itself: injected = delivered + dropped by a reason + in \
@@ -70,6 +70,12 @@ pub const JUDGES: [Judge; 18] = [
                   other names, a later start, back to normal after all traffic and events, half of all rates and \
                   twice all times (metamorphic relations; one for each world).",
         look: accounts::relations,
+    },
+    Judge {
+        name: "autopsy",
+        promise: "The parts of every message's completion time add up to it, to the picosecond, and dividing it \
+                  leaves the run as it is.",
+        look: accounts::autopsy,
     },
     Judge {
         name: "progress",

@@ -8,7 +8,7 @@ use hitless_core::wire::{
 use super::estimate::ShareEstimate;
 use super::settings::PacketPairSettings;
 use crate::transport::tcp::TcpSender;
-use crate::transport::{Outgoing, Sender, SenderStatistics};
+use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
 
 /// The rest of the current pair.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
@@ -262,6 +262,10 @@ impl Sender for PacketPairSender {
     #[inline]
     fn next_timeout(&self) -> Time {
         self.wake_at.min(self.tcp.next_timeout())
+    }
+
+    fn timeout_purpose(&self) -> TimeoutPurpose {
+        if self.wake_at <= self.tcp.next_timeout() { TimeoutPurpose::Pacing } else { self.tcp.timeout_purpose() }
     }
 
     /// When the card has room, the host polls for pairs anyway.

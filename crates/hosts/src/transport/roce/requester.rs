@@ -7,7 +7,7 @@ use hitless_core::wire::{BitRate, Packet, RoceHeader, RoceOpcode, Time, Transpor
 use super::config::{RoceRecovery, RoceSettings};
 use super::pace::Pace;
 use super::selective::Selective;
-use crate::transport::{Outgoing, Sender, SenderStatistics};
+use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
 
 /// A message (work request) not yet fully acknowledged.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
@@ -280,6 +280,11 @@ impl Sender for RoceRequester {
 
     fn next_timeout(&self) -> Time {
         self.pace.as_ref().map_or(self.deadline, |pace| pace.wake_at().min(self.deadline))
+    }
+
+    fn timeout_purpose(&self) -> TimeoutPurpose {
+        let paces = self.pace.as_ref().is_some_and(|pace| pace.wake_at() < self.deadline);
+        if paces { TimeoutPurpose::Pacing } else { TimeoutPurpose::Retransmission }
     }
 
     /// Retransmits from the oldest unacknowledged packet, a limited number of times (specification, section 9.7.6.1.3).

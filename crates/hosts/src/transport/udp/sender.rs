@@ -4,7 +4,7 @@ use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_core::wire::{Ecn, Packet, Time, Transport, UdpHeader};
 
 use super::config::UdpSettings;
-use crate::transport::{Outgoing, Sender, SenderStatistics};
+use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
 
 /// The sending end of a constant-rate flow.
 ///
@@ -86,6 +86,10 @@ impl Sender for UdpSender {
     #[inline]
     fn next_timeout(&self) -> Time {
         if self.has_data() { self.next_at } else { Time::NEVER }
+    }
+
+    fn timeout_purpose(&self) -> TimeoutPurpose {
+        TimeoutPurpose::Pacing
     }
 
     /// Does nothing: the driver polls for the next datagram.

@@ -231,6 +231,11 @@ impl FlowScheduler {
         self.is_paused = false;
     }
 
+    /// Returns whether service is stopped.
+    pub const fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
     /// Packets waiting, without the frame in transmission.
     pub const fn packets(&self) -> usize {
         self.packets

@@ -26,7 +26,7 @@ use super::pacing::Pacer;
 use super::rto::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::settings::TcpSettings;
-use crate::transport::{Outgoing, Sender, SenderStatistics};
+use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
 use congestion_controller::CongestionController;
 use fast_path::FastPath;
 use handshake::Handshake;
@@ -256,6 +256,10 @@ impl Sender for TcpSender {
     #[inline]
     fn next_timeout(&self) -> Time {
         self.timer.deadline()
+    }
+
+    fn timeout_purpose(&self) -> TimeoutPurpose {
+        self.timer.purpose()
     }
 
     /// Keeps retransmission, probe and reordering timers; pacing is checked when the card has room.

@@ -1,5 +1,6 @@
 //! The sender's single timer: its purpose and its deadline.
 
+use crate::transport::TimeoutPurpose;
 use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
 use hitless_core::wire::{Duration, Time};
@@ -44,6 +45,16 @@ impl SenderTimer {
             is_stale: false,
             rto_base: Time::ZERO,
             clock: TickClock::new(config.timer_tick, phase),
+        }
+    }
+
+    /// Returns the purpose; meaningless if the timer is not set.
+    pub fn purpose(&self) -> TimeoutPurpose {
+        match self.kind {
+            TimerKind::Syn | TimerKind::Retransmission => TimeoutPurpose::Retransmission,
+            TimerKind::Probe => TimeoutPurpose::Probe,
+            TimerKind::Reordering => TimeoutPurpose::Reordering,
+            TimerKind::Pacing | TimerKind::None => TimeoutPurpose::Pacing,
         }
     }
 

@@ -1,0 +1,111 @@
+//! The ledgers of a flow's two ends, and of its lost packets.
+
+use std::collections::BTreeMap;
+
+use hitless_core::wire::{HostId, Packet, PacketPairHeader, RoceOpcode, TcpFlags, Time, Transport, UetHeader};
+use hitless_hosts::{Side, TimeoutPurpose, Wake};
+
+use super::ledger::{Ledger, Loss, Part};
+
+/// Identifies a packet of a flow, to find it again after its loss: its source, and its number or its kind.
+pub(super) type Key = (HostId, u64);
+
+/// The number for the opening of a connection.
+const OPENING: u64 = u64::MAX;
+
+/// Returns the key of a packet that is sent again when it is lost; `None` for acknowledgements and datagrams.
+pub(super) fn key(packet: &Packet) -> Option<Key> {
+    let number = match &packet.transport {
+        Transport::Tcp(header) if header.payload_bytes > 0 => header.sequence,
+        Transport::Tcp(header) if header.flags.contains(TcpFlags::SYN) => OPENING,
+        Transport::Roce(header) if header.opcode == RoceOpcode::Write => header.packet_sequence,
+        Transport::PacketPair(PacketPairHeader::Data(data)) => data.sequence,
+        Transport::Uet(UetHeader::Data(data)) => data.sequence,
+        _ => return None,
+    };
+    Some((packet.source, number))
+}
+
+/// A lost packet: its ledger up to the loss.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    pub ledger: Ledger,
+    pub loss: Loss,
+}
+
+/// One end of a flow.
+#[derive(Debug)]
+pub(super) struct End {
+    /// The latest packet that the transport has handled.
+    pub received: Option<Ledger>,
+    /// The latest packet sent.
+    pub sent: Option<Ledger>,
+    /// The step after which the sender had to wait for the network card.
+    pub held_back: Option<Ledger>,
+    /// How the transport learns of a loss now.
+    pub recovery: Part,
+}
+
+impl Default for End {
+    fn default() -> Self {
+        Self { received: None, sent: None, held_back: None, recovery: Part::FastRecovery }
+    }
+}
+
+/// The state of a flow that has not ended.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// Start of the current message.
+    pub started: Time,
+    sender: End,
+    receiver: End,
+    /// Lost packets that have not been repeated.
+    pub lost: BTreeMap<Key, Lost>,
+}
+
+impl Flow {
+    pub fn new(started: Time) -> Self {
+        Self { started, sender: End::default(), receiver: End::default(), lost: BTreeMap::new() }
+    }
+
+    pub fn end(&mut self, side: Side) -> &mut End {
+        match side {
+            Side::Sender => &mut self.sender,
+            Side::Receiver => &mut self.receiver,
+        }
+    }
+
+    /// Returns a ledger that begins with the current message.
+    pub fn of_message(&self, ledger: Ledger) -> Ledger {
+        if ledger.origin >= self.started {
+            return ledger;
+        }
+        Ledger::new(self.started).charged(ledger.at, Part::EarlierMessages)
+    }
+
+    /// Returns the ledger of a step of this end that no packet causes.
+    ///
+    /// The step follows from the latest event that its time depends on: a pacing gap starts with the packet before, a
+    /// retransmission timeout with the latest packet sent, the wait for the card with the step that joined its line.
+    pub fn woken(&mut self, now: Time, side: Side, wake: Wake) -> Ledger {
+        let started = self.started;
+        let end = self.end(side);
+        let (latest, part) = match wake {
+            Wake::Application => (end.received.or(end.sent), Part::Application),
+            Wake::Card => (end.held_back.or(end.sent), Part::Card),
+            Wake::Sender(TimeoutPurpose::Pacing) => (end.sent.or(end.received), Part::Pacing),
+            Wake::Sender(purpose) => {
+                end.recovery = match purpose {
+                    TimeoutPurpose::Probe => Part::Probe,
+                    TimeoutPurpose::Reordering => Part::ReorderingTimer,
+                    TimeoutPurpose::Retransmission | TimeoutPurpose::Pacing => Part::Timeout,
+                };
+                (end.sent.or(end.received), end.recovery)
+            }
+            Wake::Receiver => (end.received.or(end.sent), Part::DelayedAcknowledgement),
+            Wake::Credit => (end.received.or(end.sent), Part::Credit),
+        };
+        let latest = latest.or(self.sender.sent).or(self.receiver.sent);
+        latest.unwrap_or_else(|| Ledger::new(started)).charged(now, part)
+    }
+}

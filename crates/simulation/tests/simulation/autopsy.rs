@@ -1,0 +1,216 @@
+//! Completion times divided into parts: exact in sum, by hand for single flows, and without an effect on the run.
+
+use std::collections::BTreeMap;
+
+use hitless_simulation::Outcome;
+use hitless_simulation::results::Column;
+
+use crate::support::{self, check, numbers, run_scenario, sound, table, texts, times};
+
+/// The parts of a message, without those of 0 ps.
+type Parts = BTreeMap<&'static str, u64>;
+
+/// Runs a scenario with and without an autopsy. The run itself compares the ends of each autopsy with the message's.
+fn examine(text: &str) -> Outcome {
+    let plain = sound(text);
+    let mut observed = plain.clone();
+    observed.measure.autopsy = true;
+    let (plain, outcome) = (run_scenario(&plain), run_scenario(&observed));
+    assert_eq!(plain.summary.trace_hash, outcome.summary.trace_hash, "{text}");
+    let others: Vec<_> = outcome.tables.iter().filter(|table| table.name != "autopsy").collect();
+    assert_eq!(plain.tables.iter().collect::<Vec<_>>(), others, "{text}");
+    let delivered = times(&outcome, "messages", "delivered_ps").iter().filter(|at| **at >= 0).count();
+    let sums: Vec<u64> = parts(&outcome).iter().map(|parts| parts.values().sum()).collect();
+    assert_eq!(sums.len(), delivered, "{text}");
+    let spans = times(&outcome, "autopsy", "started_ps").iter().zip(times(&outcome, "autopsy", "delivered_ps"));
+    assert_eq!(sums, spans.map(|(start, end)| (end - start) as u64).collect::<Vec<_>>(), "{text}");
+    outcome
+}
+
+/// The parts of each message.
+fn parts(outcome: &Outcome) -> Vec<Parts> {
+    let columns = table(outcome, "autopsy").columns.iter().skip_while(|(name, _)| *name != "application_ps");
+    let columns: Vec<_> = columns.take_while(|(name, _)| *name != "round_trips").collect();
+    let value = |column: &Column, row: usize| if let Column::Unsigned(values) = column { values[row] } else { 0 };
+    let of_row = |row: usize| {
+        let values = columns.iter().map(|(name, column)| (*name, value(column, row)));
+        values.filter(|(_, value)| *value > 0).collect()
+    };
+    (0..numbers(outcome, "autopsy", "flow").len()).map(of_row).collect()
+}
+
+/// The sum of a part over all messages.
+fn total(outcome: &Outcome, part: &str) -> u64 {
+    support::sum(outcome, "autopsy", part)
+}
+
+/// A flow from h0 to h1 over one switch without latency; all links have 10 Gb/s and 25 us.
+fn pair(transport: &str, bytes: u64, more: &str) -> String {
+    format!(
+        "name = \"pair\"\nduration = \"1 s\"\nuntil = \"all-flows-done\"\nclocks = \"ideal\"\n\
+         [topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\"]\nswitches = [\"s\"]\n\
+         links = [{{ ends = [\"h0\", \"s\"], rate = \"10 Gbps\", delay = \"25 us\" }}, \
+         {{ ends = [\"h1\", \"s\"], rate = \"10 Gbps\", delay = \"25 us\" }}]\n[switch]\npreset = \"ideal\"\n\
+         [[transport]]\nname = \"t\"\n{transport}\n\
+         [[flows]]\nname = \"f\"\nkind = \"requests\"\ntransport = \"t\"\nsources = [\"h0\"]\n\
+         destinations = [\"h1\"]\nsize = \"{bytes} B\"\ncount = 1\n{more}"
+    )
+}
+
+const TCP: &str =
+    "kind = \"tcp\"\ncongestion = \"newreno\"\nrack_tlp = false\nrto_min = \"5 ms\"\nrto_initial = \"5 ms\"";
+const FIRST_LOST: &str = "[[link]]\nname = \"h0->s\"\nloss = { kind = \"periodic\", every = 1000000, first = 1 }\n";
+
+/// Time of the only data frame on a link of 10 Gb/s, with preamble and gap.
+fn frame_ps(outcome: &Outcome) -> u64 {
+    800 * (support::of_link(outcome, "s->h1", "arrived_bytes") + 20)
+}
+
+#[test]
+fn one_packet_is_divided_as_by_hand() {
+    let outcome = examine(&pair(TCP, 1_000, ""));
+    let frame_ps = frame_ps(&outcome);
+    assert_eq!(parts(&outcome), [Parts::from([("propagation_ps", 50_000_000), ("serialisation_ps", 2 * frame_ps)])]);
+    assert_eq!(texts(&outcome, "autopsy", "longest_queue"), [""]);
+    assert_eq!(texts(&outcome, "autopsy", "lost_at"), [""]);
+}
+
+#[test]
+fn latencies_of_stack_and_switch_are_parts_of_their_own() {
+    let host = "[host]\nkernel = { send = \"2 us\", receive = \"3 us\" }\n";
+    let tofino = pair(TCP, 1_000, host).replace("preset = \"ideal\"", "preset = \"tofino-like\"");
+    let outcome = examine(&tofino);
+    let [parts] = &parts(&outcome)[..] else { panic!("one message") };
+    assert_eq!((parts["stack_ps"], parts["serialisation_ps"]), (5_000_000, 2 * frame_ps(&outcome)));
+    assert!(parts["pipeline_ps"] > 100_000 && parts["propagation_ps"] >= 50_000_000, "{parts:?}");
+    assert_eq!(
+        parts.keys().copied().collect::<Vec<_>>(),
+        ["pipeline_ps", "propagation_ps", "serialisation_ps", "stack_ps"]
+    );
+}
+
+#[test]
+fn a_lost_only_packet_waits_for_the_retransmission_timer() {
+    let outcome = examine(&pair(TCP, 1_000, FIRST_LOST));
+    let frame_ps = frame_ps(&outcome);
+    let [parts] = &parts(&outcome)[..] else { panic!("one message") };
+    // The first link twice, and the second link.
+    assert_eq!((parts["propagation_ps"], parts["serialisation_ps"]), (75_000_000, 3 * frame_ps));
+    let until_loss = 25_000_000 + frame_ps;
+    assert!((5_000_000_000 - until_loss..5_004_000_000).contains(&parts["timeout_ps"]), "{parts:?}");
+    let told = ["longest_recovery", "lost_at", "lost_because"].map(|name| texts(&outcome, "autopsy", name)[0].clone());
+    assert_eq!(told, ["timeout", "h0->s", "corrupted"]);
+    assert_eq!(numbers(&outcome, "autopsy", "recoveries"), [1]);
+}
+
+#[test]
+fn a_window_limited_flow_takes_round_trips() {
+    let outcome = examine(&pair(TCP, 40 * 1_448, ""));
+    let rounds = numbers(&outcome, "autopsy", "round_trips")[0];
+    let [parts] = &parts(&outcome)[..] else { panic!("one message") };
+    // Windows of 10, 20 and 10 packets: data crosses both links three times, acknowledgements twice.
+    assert_eq!((rounds, parts["propagation_ps"]), (2, 5 * 50_000_000), "{parts:?}");
+    assert!(numbers(&outcome, "autopsy", "earlier_rounds_ps")[0] >= 200_000_000);
+    assert!(!parts.contains_key("timeout_ps") && !parts.contains_key("fast_recovery_ps"), "{parts:?}");
+}
+
+#[test]
+fn the_second_of_two_messages_starts_its_own_ledger() {
+    let text = pair(TCP, 1_000, "").replace("count = 1\n", "count = 3\n");
+    let outcome = examine(&text);
+    assert_eq!(parts(&outcome).len(), 3);
+    assert!(parts(&outcome).windows(2).all(|pair| pair[0] == pair[1]), "{:?}", parts(&outcome));
+}
+
+#[test]
+fn the_longest_queue_is_named() {
+    let incast = "kind = \"requests\"\nsize = \"20 KB\"\ncount = 2\nsources = [\"h0\", \"h1\", \"h4\"]\n\
+                  destinations = [\"h2\", \"h2\", \"h2\"]\n";
+    let outcome = examine(&fabric(RELIABLE, incast, "").replace("leaves = 2", "leaves = 3"));
+    assert!(total(&outcome, "queue_ps") > 0);
+    let named = texts(&outcome, "autopsy", "longest_queue");
+    assert!(named.iter().any(|name| name == "leaf1->h2"), "{named:?}");
+}
+
+/// Two leaves and two spines with a lossy link, and small buffers.
+fn fabric(transport: &str, flows: &str, more: &str) -> String {
+    format!(
+        "name = \"autopsy\"\nduration = \"1 s\"\nuntil = \"all-flows-done\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         core_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"tofino-like\"\ndepth_visible = \"ingress-and-egress\"\n\
+         buffer = {{ kind = \"static\", per_port = \"60 KB\" }}\n\
+         [[transport]]\nname = \"t\"\n{transport}\n[[flows]]\nname = \"f\"\ntransport = \"t\"\n{flows}\
+         [[link]]\nname = \"leaf0->spine0\"\nloss = {{ kind = \"bernoulli\", rate = 0.02 }}\n{more}"
+    )
+}
+
+const REQUESTS: &str = "kind = \"requests\"\nsize = \"60 KB\"\ncount = 10\nsources = [\"h0\", \"h1\"]\n\
+                        destinations = [\"h2\", \"h2\"]\n";
+const POISSON: &str = "kind = \"poisson\"\nsizes = { kind = \"fixed\", bytes = \"20 KB\" }\nflows_per_second = 50000\n\
+                       count = 60\nsources = [\"h0\", \"h1\"]\ndestinations = [\"h2\", \"h3\"]\n";
+const ASKED: &str = "kind = \"incast\"\nfan_in = 3\nsize = \"15 KB\"\nperiod = \"1 ms\"\ncount = 4\n\
+                     clients = [\"h0\"]\n\
+                     request = { size = \"250 B\", think = { mean = \"20 us\", deviation = \"3 us\" } }\n";
+const RELIABLE: &str = "kind = \"tcp\"\ncongestion = \"newreno\"\nrto_min = \"1 ms\"";
+
+#[test]
+fn the_parts_of_every_transport_add_up() {
+    let handshake = "kind = \"tcp\"\nhandshake = true\nrto_min = \"1 ms\"\nsyn_timeout = \"1 ms\"";
+    let table = [
+        (RELIABLE, REQUESTS, ""),
+        ("kind = \"tcp\"\ncongestion = \"bbr\"\nrto_min = \"1 ms\"", REQUESTS, "pacing_ps"),
+        ("kind = \"roce\"\ntimeout = \"1 ms\"", REQUESTS, "fast_recovery_ps"),
+        ("kind = \"packet-pair\"\nrto_min = \"1 ms\"", REQUESTS, ""),
+        ("kind = \"uet\"\ncongestion = \"both\"", REQUESTS, ""),
+        ("kind = \"udp\"\nrate = \"2 Gbps\"", POISSON, "pacing_ps"),
+        (RELIABLE, POISSON, ""),
+        (handshake, ASKED, "application_ps"),
+    ];
+    for (transport, flows, part) in table {
+        let outcome = examine(&fabric(transport, flows, ""));
+        assert!(part.is_empty() || total(&outcome, part) > 0, "{transport}: {part}");
+        assert!(total(&outcome, "pipeline_ps") > 0, "{transport}");
+    }
+}
+
+#[test]
+fn the_parts_add_up_with_every_mechanism_and_host() {
+    let ranked = "[host]\npriority_tagger = { by = \"remaining-bytes\" }\ntime_to_live = 250\n";
+    let ordered = format!("{ranked}reorder_buffer = {{ timeout = \"100 us\" }}\n");
+    let table = [
+        ("", "linkguardian", "link = \"leaf0->spine0\"", "link_recovery_ps"),
+        ("", "link-layer-retry", "link = \"leaf0->spine0\"", "link_recovery_ps"),
+        ("", "wharf", "link = \"leaf0->spine0\"", "pipeline_ps"),
+        ("", "every-nth", "ports = [\"leaf0->spine0\"]\ndrop_every = 50", "timeout_ps"),
+        ("", "afq", "bytes_per_round = \"1518 B\"", "queue_ps"),
+        ("", "trimming", "headers_per_packet = 0", "queue_ps"),
+        (ranked, "simple-deflection", "", "queue_ps"),
+        (ranked, "vertigo", "", "queue_ps"),
+        (&ordered, "simple-deflection", "", "queue_ps"),
+        ("[host]\ntcp_small_queues = false\nkernel = { send = \"2 us\", gro = {} }\n", "rimm", "", "stack_ps"),
+    ];
+    // Messages of many packets, and of a single one: then no other packet can be the last.
+    let single = REQUESTS.replace("60 KB", "1 KB").replace("count = 10", "count = 200");
+    for (host, kind, settings, part) in table {
+        let more = format!("{host}[[mechanism]]\nkind = \"{kind}\"\n{settings}\n");
+        let outcomes = [REQUESTS, &single].map(|flows| examine(&fabric(RELIABLE, flows, &more)));
+        let total: u64 = outcomes.iter().map(|outcome| total(outcome, part)).sum();
+        assert!(total > 0, "{kind}: {part}");
+    }
+}
+
+#[test]
+fn an_autopsy_is_refused_where_it_cannot_work() {
+    let shared = POISSON.replace("count = 60\n", "stop = \"1 ms\"\nconnections = 2\n");
+    let refused = check(&fabric(RELIABLE, &shared, "[measure]\nautopsy = true\n")).expect_err("it shares connections");
+    assert!(refused.contains("measure.autopsy") && refused.contains("share open connections"), "{refused}");
+    let mut scenario = sound(&pair(TCP, 1_000, ""));
+    scenario.measure.autopsy = true;
+    assert!(scenario.undivided_because().is_some_and(|reason| reason.contains("autopsy")));
+    let refused = hitless_simulation::Session::new(scenario.clone()).err().unwrap_or_default();
+    assert!(refused.contains("measure.autopsy"), "{refused}");
+    let refused = hitless_simulation::Resumable::new(support::simulation(&scenario), "test").err().unwrap_or_default();
+    assert!(refused.contains("autopsy"), "{refused}");
+}

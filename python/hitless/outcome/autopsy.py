@@ -1,0 +1,236 @@
+"""Autopsies: the completion time of each message, divided along its critical path, in numbers and in a sentence."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from hitless.analysis import enough_for
+from hitless.drawing.plot import Plot, stacked
+from hitless.errors import BadInput
+from hitless.numbers import format_number
+
+TABLE = "autopsy"
+PERCENTILES = (50.0, 99.0, 99.9)
+_PS_PER_US = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a completion time."""
+
+    name: str
+    """The column without its unit."""
+    label: str
+    phrase: str
+    """What the message did, after its time: "in queues"."""
+
+
+PARTS = (
+    Part("application", "application", "for the application"),
+    Part("earlier_messages", "earlier messages", "behind earlier messages of its connection"),
+    Part("stack", "host stack", "in the stacks of hosts"),
+    Part("card", "network card", "waiting for the network card"),
+    Part("pacing", "pacing", "between packets that the sender paced"),
+    Part("credit", "credit", "waiting for credit"),
+    Part("delayed_acknowledgement", "delayed acknowledgement", "waiting for delayed acknowledgements"),
+    Part("serialisation", "serialisation", "in serialisation"),
+    Part("propagation", "propagation", "in propagation"),
+    Part("pipeline", "switch pipelines", "in the pipelines of switches"),
+    Part("queue", "queues", "in queues"),
+    Part("paused", "paused queues", "in paused queues"),
+    Part("mechanism", "mechanisms", "held by mechanisms"),
+    Part("link_recovery", "recovery by the link", "waiting until a mechanism repeated a lost packet"),
+    Part("fast_recovery", "fast recovery", "waiting until acknowledgements made the sender repeat a lost packet"),
+    Part("reordering_timer", "reordering timer", "waiting for the reordering timer"),
+    Part("probe", "tail loss probe", "waiting for the tail loss probe"),
+    Part("timeout", "retransmission timeout", "waiting for the retransmission timer"),
+    Part("reorder_buffer", "reorder buffer", "in the reorder buffer of its host"),
+)
+"""All parts, in the order of the columns; together they are the completion time."""
+_RECOVERIES = {
+    "link": "link_recovery",
+    "acknowledgement": "fast_recovery",
+    "reordering timer": "reordering_timer",
+    "probe": "probe",
+    "timeout": "timeout",
+}
+_COLUMNS = [f"{part.name}_ps" for part in PARTS]
+_LABELS = {part.name: part.label for part in PARTS}
+_TOTAL = pl.sum_horizontal(_COLUMNS)
+_WHOLE = "completion time"
+_WORTH_DRAWING = 0.01
+"""Minimum share of a bar for a part with its own colour (chosen)."""
+_WORTH_TELLING = 0.2
+"""Minimum share of the completion time for the second part of a sentence (chosen)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a message took its time."""
+
+    flow: int
+    group: str
+    number: int
+    """The message of the flow, from 0."""
+    total_us: float
+    parts_us: Mapping[str, float]
+    """The time of each part by its label, the longest first, without zeros; the sum is the whole time."""
+    round_trips: int
+    """Number of times that the sender had to wait for a packet from the receiver."""
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The parts with their times and shares, the longest first."""
+        times = list(self.parts_us.values())
+        shares = [time / self.total_us if self.total_us else 0.0 for time in times]
+        return pl.DataFrame({"part": list(self.parts_us), "time_us": times, "share": shares})
+
+    def _repr_html_(self) -> str:
+        from hitless.outcome.pictures import html_table  # noqa: PLC0415 - drawing is not needed to explain
+
+        return html_table([("", self.sentence), *((name, f"{time:,.3f} us") for name, time in self.parts_us.items())])
+
+
+def autopsy_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the table of autopsies of a run. Raises `BadInput` if it has none."""
+    if TABLE not in tables:
+        raise BadInput(
+            "the run has no autopsy", hint="autopsy = true in [measure] of the scenario divides completion times"
+        )
+    return tables[TABLE]
+
+
+def why(autopsies: pl.DataFrame, flow: int, number: int | None = None) -> Why:
+    """Explain a message of a flow: the slowest one, or the one with this number. Raises `BadInput`."""
+    found = autopsies.filter(pl.col("flow") == flow)
+    if number is not None:
+        found = found.filter(pl.col("number") == number)
+    if found.is_empty():
+        message = "" if number is None else f" message {number} of"
+        hint = "messages that were not delivered, or that started before the warm-up ended, have no autopsy"
+        raise BadInput(f"there is no autopsy of{message} flow {flow}", hint=hint)
+    return slowest(found, 1)[0]
+
+
+def slowest(autopsies: pl.DataFrame, count: int) -> list[Why]:
+    """Explain the slowest messages, the slowest first."""
+    rows = autopsies.with_columns(total_ps=_TOTAL).sort(["total_ps", "flow", "number"], descending=[True, False, False])
+    return [_explained(row) for row in rows.head(count).iter_rows(named=True)]
+
+
+def parts_at(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -> pl.DataFrame:
+    """Return the mean time of each part around percentiles of the completion time, in microseconds.
+
+    The messages around a percentile P are those with ranks within half of 100 - P percent of it: from the 25th to the
+    75th percentile around the median, and from 98.5 to 99.5 around p99. A percentile of too few messages is absent.
+    """
+    rows = autopsies.with_columns(total_ps=_TOTAL).sort("total_ps")
+    known: dict[str, Any] = {"part": [*_LABELS.values(), _WHOLE]}
+    for percent in percents:
+        first, last = _band(percent, len(rows))
+        if last > first:
+            mean = rows[first:last].select(pl.col(*_COLUMNS, "total_ps").mean() / _PS_PER_US).row(0)
+            known[f"p{percent:g}"] = list(mean)
+    frame = pl.DataFrame(known)
+    values = [name for name in frame.columns if name != "part"]
+    return frame.filter(pl.any_horizontal(pl.col(values) > 0)) if values else frame.clear()
+
+
+def parts_plot(sides: Mapping[str, pl.DataFrame]) -> Plot | None:
+    """Plot the parts around each percentile as stacked bars, for one run or for runs side by side, by their labels.
+
+    None without a delivered message. Parts below 1 % of every bar are drawn together.
+    """
+    bars: dict[str, dict[str, float]] = {}
+    for label, autopsies in sides.items():
+        found = parts_at(autopsies)
+        for percentile in found.columns[1:]:
+            name = percentile if len(sides) == 1 else f"{percentile}, {label}"
+            bars[name] = dict(zip(found["part"], found[percentile], strict=True))
+    if not bars:
+        return None
+    names = sorted(bars, key=lambda name: float(name[1:].partition(",")[0]))
+    whole = [bars[name].pop(_WHOLE) for name in names]
+    shares = {
+        label: max(bars[name].get(label, 0.0) / total for name, total in zip(names, whole, strict=True) if total)
+        for label in _LABELS.values()
+    }
+    shown = [label for label, share in shares.items() if share >= _WORTH_DRAWING]
+    parts = {label: [bars[name].get(label, 0.0) for name in names] for label in shown}
+    rest = [total - sum(times[place] for times in parts.values()) for place, total in enumerate(whole)]
+    if max(rest) > _WORTH_DRAWING / 100 * max(whole):
+        parts["other parts"] = [max(0.0, time) for time in rest]
+    caption = "Means of the messages around each percentile, divided along the critical path: docs/how-to/why.md."
+    return Plot("Parts of completion times", "messages", "FCT (us)", stacked(names, parts), caption=caption)
+
+
+def _band(percent: float, count: int) -> tuple[int, int]:
+    """Return the ranks around a percentile; an empty range if the sample has too few values beyond it."""
+    if not enough_for(percent, count):
+        return 0, 0
+    half = (100.0 - percent) / 2
+    # Rounded first, because percentiles such as 99.9 are not exact in binary.
+    low, high = (round(count * (percent + sign * half) / 100.0, 6) for sign in (-1, 1))
+    return math.floor(low), math.ceil(high)
+
+
+def _explained(row: Mapping[str, Any]) -> Why:
+    times = {part.name: int(row[f"{part.name}_ps"]) for part in PARTS}
+    total_ps = sum(times.values())
+    longest = sorted((name for name in times if times[name]), key=lambda name: -times[name])
+    return Why(
+        int(row["flow"]),
+        str(row["group"]),
+        int(row["number"]),
+        total_ps / _PS_PER_US,
+        {_LABELS[name]: times[name] / _PS_PER_US for name in longest},
+        int(row["round_trips"]),
+        _sentence(row, times, longest, total_ps),
+    )
+
+
+def _sentence(row: Mapping[str, Any], times: Mapping[str, int], longest: Sequence[str], total_ps: int) -> str:
+    told = [name for place, name in enumerate(longest) if place == 0 or times[name] >= _WORTH_TELLING * total_ps]
+    phrases = {part.name: part.phrase for part in PARTS}
+    clauses = [f"{_us(times[name])} {phrases[name]}{_because(row, name)}" for name in told]
+    rounds = int(row["round_trips"])
+    # Several round trips repeat propagation, serialisation and pipelines.
+    is_of_rounds = rounds > 1 and int(row["earlier_rounds_ps"]) > total_ps / 2 and not row["recoveries"]
+    more = f"; it took {rounds} more round trips" if is_of_rounds else ""
+    return f"{_us(total_ps)}: {_joined(clauses)}{more}" if clauses else f"{_us(total_ps)}"
+
+
+def _because(row: Mapping[str, Any], name: str) -> str:
+    """Return the reason for the time of a part: the longest queue, or the loss."""
+    if name == "queue" and row["longest_queue"]:
+        return f" ({_us(int(row['longest_queue_ps']))} at {row['longest_queue']})"
+    if _RECOVERIES.get(row["longest_recovery"]) != name:
+        return ""
+    others = f", the longest of {row['recoveries']} recoveries" if int(row["recoveries"]) > 1 else ""
+    return f", because {_loss(row['lost_at'], row['lost_because'])}{others}"
+
+
+def _loss(at: str, because: str) -> str:
+    if not at:
+        return "acknowledgements were late or lost (no packet was)"
+    if because == "corrupted":
+        return f"a packet was corrupted on {at}"
+    if because == "link down":
+        return f"a packet was lost on {at}, which was down"
+    return f"a packet was dropped at {at} ({because})"
+
+
+def _us(time_ps: int) -> str:
+    return f"{format_number(time_ps / _PS_PER_US)} us"
+
+
+def _joined(clauses: Iterable[str]) -> str:
+    *others, last = clauses
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,96 @@
+"""`hitless why` and autopsies, with the real simulator."""
+
+import json
+
+import polars as pl
+import pytest
+
+import hitless as hl
+from hitless.outcome.autopsy import PARTS
+from warm import hitless
+
+LOST = """
+name = "lost"
+duration = "1 s"
+until = "all-flows-done"
+clocks = "ideal"
+[topology]
+kind = "graph"
+hosts = ["h0", "h1"]
+switches = ["s"]
+links = [{ ends = ["h0", "s"], rate = "10 Gbps", delay = "25 us" },
+         { ends = ["h1", "s"], rate = "10 Gbps", delay = "25 us" }]
+[switch]
+preset = "ideal"
+[[transport]]
+name = "t"
+kind = "tcp"
+congestion = "newreno"
+rack_tlp = false
+rto_min = "5 ms"
+rto_initial = "5 ms"
+[[flows]]
+name = "f"
+kind = "requests"
+transport = "t"
+sources = ["h0"]
+destinations = ["h1"]
+size = "1000 B"
+count = 3
+[[link]]
+name = "h0->s"
+loss = { kind = "periodic", every = 1000000, first = 1 }
+"""
+MEASURED = LOST + "[measure]\nautopsy = true\n"
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    """Run the scenario once, into a folder."""
+    folder = tmp_path_factory.mktemp("why")
+    (folder / "lost.toml").write_text(MEASURED)
+    hitless("run", "lost.toml", "--out", "out", cwd=folder)
+    return folder / "out"
+
+
+def test_the_slowest_flow_and_its_loss_come_first(out):
+    first, *others = hitless("why", out).stdout.splitlines()
+    assert first.startswith("flow 0 (f): ")
+    assert "us waiting for the retransmission timer, because a packet was corrupted on h0->s" in first
+    assert any(line.split()[:1] == ["retransmission"] for line in others), "the table of percentiles"
+
+
+def test_all_parts_of_a_flow_add_up(out):
+    document = json.loads(hitless("why", out, "0", "--json").stdout)
+    assert sum(document["parts_us"].values()) == pytest.approx(document["fct_us"], abs=1e-6)
+    assert "100.0%" in hitless("why", out, "0").stdout
+    assert "no autopsy of flow 99" in hitless("why", out, "99", code=2).stderr
+
+
+def test_the_report_shows_the_parts(out):
+    assert "Parts of completion times" in (out / "report.html").read_text()
+
+
+def test_a_folder_without_an_autopsy_says_how_to_get_one(tmp_path):
+    assert "autopsy = true" in hitless("why", tmp_path, code=2).stderr
+
+
+def test_a_run_in_python_explains_itself_and_has_the_same_results():
+    run, plain = hl.run(MEASURED), hl.run(LOST)
+    assert run.summary["trace_hash"] == plain.summary["trace_hash"]
+    table = run.table("autopsy")
+    total = table.select(pl.sum_horizontal(f"{part.name}_ps" for part in PARTS)).to_series()
+    assert total.to_list() == (table["delivered_ps"] - table["started_ps"]).to_list()
+    assert len(table) == len(run.messages) == 3
+    assert run.why(0).table["part"][0] == "retransmission timeout"
+    with pytest.raises(hl.BadInput, match="no autopsy"):
+        plain.why(0)
+
+
+def test_a_comparison_draws_both_sides(tmp_path):
+    (tmp_path / "lost.toml").write_text(MEASURED)
+    setting = "link[0].loss.first = 900000"
+    hitless("compare", "lost.toml", "--set", setting, "--seeds", "2", "--out", "out", cwd=tmp_path)
+    plots = json.loads((tmp_path / "out" / "plots.json").read_text())
+    [parts] = [plot for plot in plots.values() if plot["title"] == "Parts of completion times"]
+    assert {len(series["x"]) for series in parts["series"]} == {2}
