@@ -55,7 +55,8 @@ impl Queue {
     #[inline(never)]
     fn duties(&mut self) -> u8 {
         let marks = self.marks_at_dequeue && self.marker.marks(self.waiting.len() + self.held_packets, self.bytes);
-        u8::from(marks) * MARKS | u8::from(self.is_lossless) * RELEASES
+        let releases = if self.is_lossless { RELEASES } else { 0 };
+        if marks { MARKS | releases } else { releases }
     }
 }
 
@@ -95,7 +96,7 @@ pub struct QueuedScheduler {
     occupied: u64,
     /// Queues served by rank.
     by_rank: u64,
-    /// Queues with admission of their own: those served by rank, and those with lossless packets.
+    /// Queues with separate admission: by rank, or with lossless packets.
     #[configured]
     apart: u64,
     /// Packets evicted since the last [`Self::take_evicted`].

@@ -7,7 +7,7 @@ use super::topology::Places;
 use super::traffic;
 use crate::dice::Dice;
 
-/// Draws a world with bursts, in which switches pause each other and hosts.
+/// Draws a world with bursts and flow control.
 pub fn lossless(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "lossless");
     let fabric = fabric(dice);

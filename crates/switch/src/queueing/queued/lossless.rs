@@ -14,7 +14,7 @@ impl QueuedScheduler {
         }
     }
 
-    /// Returns whether `queue` has admission of its own.
+    /// Returns whether `queue` has separate admission.
     #[inline]
     pub const fn is_apart(&self, queue: QueueId) -> bool {
         self.apart >> queue.0 & 1 == 1
