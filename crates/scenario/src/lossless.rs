@@ -17,9 +17,9 @@ use crate::{Protocol, Scenario};
 /// pipelines of both switches, because packets occupy the buffer after the ingress pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
-    /// The frame that exceeds the threshold, one that delays the pause frame, and one that the partner has begun.
+    /// Three frames: above the threshold, ahead of the pause frame, and in transmission at the partner.
     pub frames_bytes: u64,
-    /// The pause frame on the line, after a resume frame, and those of the other lossless classes.
+    /// A pause frame and a resume frame of each lossless class.
     pub pause_bytes: u64,
     /// The cable in both directions.
     pub cable_bytes: u64,
@@ -171,7 +171,7 @@ impl Scenario {
         for link in ports.map(|port| topology.incoming(port)) {
             let needed = self.headroom_needed(link);
             let warning = format!(
-                "switch.pfc.headroom is {given} B, and a link of {} with a delay of {} needs {}: packets can be dropped",
+                "switch.pfc.headroom is {given} B, and a link of {} with a delay of {} needs {}: packets can be lost",
                 link.rate,
                 link.delay,
                 needed.arithmetic()

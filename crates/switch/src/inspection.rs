@@ -35,7 +35,7 @@ impl Switch {
         self.core.ports[usize::from(port.0)].config.pfc
     }
 
-    /// Returns whether the packets of `class` that entered through `port` are so many that the partner must pause.
+    /// Returns whether the partner of `port` must pause `class`.
     pub fn is_over_threshold(&self, port: PortId, class: u8) -> bool {
         self.core.ports[usize::from(port.0)].groups().get(usize::from(class)).is_some_and(|group| group.is_over)
     }

@@ -1,8 +1,8 @@
 //! Priority flow control (IEEE 802.1Qbb): the buffer of lossless traffic classes, and when to pause the link partner.
 //!
-//! A port has a priority group for each lossless class. From its queue's admission to its departure, a packet counts in
-//! the group of the port through which it entered. Above the XOFF threshold packets go to the headroom of the group, and
-//! the partner is paused. The headroom holds all frames that arrive until the partner stops.
+//! A port has a priority group for each lossless class. While a packet waits in a queue, it counts in the group of the
+//! port where it arrived. Above the XOFF threshold packets go to the headroom of the group, and the partner is paused.
+//! The headroom holds all frames that arrive until the partner stops.
 
 use hitless_core::wire::{Duration, PortId, Time};
 
@@ -72,7 +72,7 @@ pub(crate) enum Charge {
     Refused,
 }
 
-/// The packets of one class that entered through one port.
+/// Bytes of the packets of a class that arrived at a port.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(crate) struct PriorityGroup {
     shared_bytes: u64,

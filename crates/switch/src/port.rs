@@ -314,7 +314,12 @@ impl Port {
         }
     }
 
-    /// Returns the priority groups by class; none before the first lossless packet.
+    /// Returns whether `class` ignores pause frames.
+    pub fn is_in_storm(&self, class: u8) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.storms[usize::from(class & 7)].is_some())
+    }
+
+    /// Returns the priority groups by class; empty before the first lossless packet.
     pub fn groups(&self) -> &[PriorityGroup] {
         self.rare.as_ref().map_or(&[], |rare| &rare.groups)
     }

@@ -25,7 +25,7 @@ pub struct Hunt {
     pub threads: usize,
     /// A bug that is activated in all runs.
     pub canary: Option<Canary>,
-    /// A setting without which a world is skipped, by its path.
+    /// Path of a setting; worlds without it are skipped.
     pub with: Option<String>,
     /// Whether to stop at the first fault.
     pub first_only: bool,

@@ -321,23 +321,11 @@ impl Hosts {
                 self.hosts[host.0 as usize].send_by_port(now, port, packet, env);
             }
             Event::PortDrained(host, lane) => self.port_drained(now, host, lane, env),
-            Event::QueueByClass(packet) => {
-                let host = env.packets()[packet].source;
-                self.hosts[host.0 as usize].queue_by_class(now, packet, env);
-            }
-            Event::ClassTurns(host) => {
-                self.hosts[host.0 as usize].drain_fired();
-                self.class_turns(now, host, env);
-            }
-            Event::FrameSent(host) => {
-                let state = &mut self.hosts[host.0 as usize];
-                state.frame_sent(now, env);
-                if state.class_queues.as_ref().is_some_and(|queues| queues.has_drained()) {
-                    self.class_turns(now, host, env);
-                }
-            }
-            Event::PauseBegins(host, class) => self.hosts[host.0 as usize].begin_pause(now, class, env),
-            Event::PauseEnds(host, class) => self.hosts[host.0 as usize].end_pause(now, class, env),
+            Event::QueueByClass(_)
+            | Event::ClassTurns(_)
+            | Event::FrameSent(_)
+            | Event::PauseBegins(..)
+            | Event::PauseEnds(..) => self.handle_class_queues(now, event, env),
             Event::Credit(host) => self.grant_credit(now, host, env),
             Event::Timer(flow, direction, timer) => {
                 let of_flow = if timer == Timer::Sender { Side::Sender } else { Side::Receiver };
@@ -464,24 +452,6 @@ impl Hosts {
             self.visit_at(now, flow, host, env, Connection::take_turn);
         }
         self.hosts[host.0 as usize].arm_drain(now, env);
-    }
-
-    /// Gives turns to the flows that wait for a card with a queue for each class.
-    fn class_turns<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
-        loop {
-            let Self { hosts, flows, .. } = &mut *self;
-            let state = &mut hosts[host.0 as usize];
-            let waiting = state.take_all_waiting();
-            let Some(queues) = &mut state.class_queues else { return };
-            for flow in waiting {
-                // A flow that has ended has nothing to send.
-                if let Some(FlowSlot::Active(connection)) = flows.get_mut(flow.0 as usize) {
-                    queues.hold_back(connection.flow.endpoints.class(), flow);
-                }
-            }
-            let Some(flow) = queues.next_turn() else { return };
-            self.visit_at(now, flow, host, env, Connection::take_turn);
-        }
     }
 
     /// Closes an end of a flow: the sending end, if it is still open.

@@ -25,6 +25,7 @@
 mod appended;
 mod card_timing;
 mod class_queues;
+mod class_turns;
 mod config;
 mod connection;
 mod credit_pacer;

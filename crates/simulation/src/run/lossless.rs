@@ -49,7 +49,7 @@ impl<E: Edge> Run<E> {
     /// Cycles of ports that have paused each other for ever, in words.
     fn deadlocks(&self) -> Vec<String> {
         let mut stuck = self.senders_paused_by_switches();
-        // The greatest set in which each port waits only for ports of the set.
+        // Remove ports that wait for a port outside of the set, until none is left.
         loop {
             let can_go: Vec<Sender> = stuck.iter().copied().filter(|&sender| !self.is_stuck(sender, &stuck)).collect();
             if can_go.is_empty() {

@@ -1,4 +1,4 @@
-//! The traffic manager of lossless classes: packets that are charged to the port through which they entered.
+//! The traffic manager of lossless classes: packets are charged to their port of arrival.
 
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::mac_control::{PAUSE_FRAME_BYTES, PauseFrame};
@@ -111,7 +111,7 @@ impl Switch {
         }
     }
 
-    /// Does what is left to do for a packet that its queue has just served.
+    /// Performs the duties for a packet from a queue.
     #[cold]
     #[inline(never)]
     pub(super) fn do_duties<E: Environment>(

@@ -23,10 +23,10 @@ impl Port {
 
 impl Core {
     /// Returns whether a storm makes `port` drop the packets of `class`.
-    pub fn is_in_dropping_storm(&mut self, port: PortId, class: u8) -> bool {
-        let state = &mut self.ports[usize::from(port.0)];
+    pub fn is_in_dropping_storm(&self, port: PortId, class: u8) -> bool {
+        let state = &self.ports[usize::from(port.0)];
         let drops = state.config.pfc.and_then(|pfc| pfc.watchdog).is_some_and(|watchdog| watchdog.drops);
-        drops && state.rare().storms[usize::from(class & 7)].is_some()
+        drops && state.is_in_storm(class)
     }
 }
 
@@ -46,7 +46,7 @@ impl Switch {
         }
         let queue = state.config.class_queue[usize::from(class)];
         let began_at = state.rare().pauses.began_at(class);
-        // A later pause has an event of its own.
+        // A later pause has another event.
         if began_at.is_none_or(|began_at| began_at + watchdog.detection > now) {
             return;
         }

@@ -12,6 +12,7 @@ use super::marking::EcnMarker;
 use super::waiting::Waiting;
 
 pub mod by_rank;
+mod lossless;
 mod pass;
 mod state;
 
@@ -54,7 +55,8 @@ impl Queue {
     #[inline(never)]
     fn duties(&mut self) -> u8 {
         let marks = self.marks_at_dequeue && self.marker.marks(self.waiting.len() + self.held_packets, self.bytes);
-        u8::from(marks) * MARKS | u8::from(self.is_lossless) * RELEASES
+        let releases = if self.is_lossless { RELEASES } else { 0 };
+        if marks { MARKS | releases } else { releases }
     }
 }
 
@@ -94,7 +96,7 @@ pub struct QueuedScheduler {
     occupied: u64,
     /// Queues served by rank.
     by_rank: u64,
-    /// Queues with admission of their own: those served by rank, and those with lossless packets.
+    /// Queues with separate admission: by rank, or with lossless packets.
     #[configured]
     apart: u64,
     /// Packets evicted since the last [`Self::take_evicted`].
@@ -184,38 +186,6 @@ impl QueuedScheduler {
             busy_until: Time::ZERO,
             service_is_due: false,
         }
-    }
-
-    /// Lets all queues hold lossless packets, which are admitted and refunded by their priority group.
-    pub fn hold_lossless(&mut self) {
-        for (number, queue) in self.queues.iter_mut().enumerate() {
-            (queue.is_lossless, queue.has_duties) = (true, true);
-            self.apart |= 1 << number;
-        }
-    }
-
-    /// Returns whether `queue` has admission of its own.
-    #[inline]
-    pub const fn is_apart(&self, queue: QueueId) -> bool {
-        self.apart >> queue.0 & 1 == 1
-    }
-
-    /// Takes all waiting packets out of `queue`.
-    ///
-    /// # Panics
-    /// If the queue belongs to a group.
-    pub fn drain(&mut self, queue: QueueId) -> Vec<Entry> {
-        assert!(!self.is_grouped(queue), "a group of queues is not drained");
-        let index = usize::from(queue.0);
-        let state = &mut self.queues[index];
-        let entries: Vec<Entry> = std::iter::from_fn(|| state.waiting.pop_first()).collect();
-        state.bytes -= entries.iter().map(|entry| u64::from(entry.frame_bytes)).sum::<u64>();
-        self.occupied &= !(1 << index);
-        if let Some(level) = self.levels.iter_mut().find(|level| level.mask >> index & 1 == 1) {
-            level.members.emptied(queue.0);
-        }
-        self.refresh(queue);
-        entries
     }
 
     /// Returns whether `queue` is on the highest priority level.

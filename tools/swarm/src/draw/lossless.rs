@@ -7,7 +7,7 @@ use super::topology::Places;
 use super::traffic;
 use crate::dice::Dice;
 
-/// Draws a world in which switches pause each other and hosts, and no packet of a lossless class is dropped.
+/// Draws a world with bursts and flow control.
 pub fn lossless(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "lossless");
     let fabric = fabric(dice);

@@ -117,8 +117,8 @@ pub const JUDGES: [Judge; 19] = [
     },
     Judge {
         name: "lossless",
-        promise: "With the derived headroom, and links and switches that lose nothing, no packet of a lossless class is \
-                  dropped for lack of buffer (IEEE 802.1Qbb).",
+        promise: "Lossless classes: with the derived headroom, sound links and no mechanism, buffers drop no packet \
+                  (IEEE 802.1Qbb).",
         look: promises::lossless,
     },
     Judge {

@@ -60,8 +60,8 @@ pub enum PfcWatchdogAction {
     Forward,
 }
 
-/// Returns the pause quanta in which a port must stop at this rate (IEEE 802.3, clause 31B.3.7, and its successors, as
-/// SONiC has them). A rate between two entries has the value of the higher one.
+/// Returns the response time of a port in pause quanta (IEEE 802.3, clause 31B.3.7; the table is SONiC's). Other rates
+/// have the value of the next higher entry.
 pub fn response_quanta(rate: BitRate) -> u64 {
     const BY_GBPS: [(u64, u64); 7] = [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905)];
     let found = BY_GBPS.iter().find(|(gbps, _)| rate <= BitRate::from_gbps(*gbps));

@@ -1,0 +1,152 @@
+//! The events of cards that obey pause frames: frames by class, pauses, and turns of waiting flows.
+
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::{HostId, PauseEnd, Time};
+
+use super::class_queues::ClassQueues;
+use super::connection::Connection;
+use super::environment::{HostDrop, HostEnvironment};
+use super::event::HostEvent;
+use super::flow_table::FlowSlot;
+use super::hosts::Hosts;
+use super::state::HostState;
+
+impl HostState {
+    /// The queues of a card that obeys pause frames.
+    fn queues(&mut self) -> &mut ClassQueues {
+        self.class_queues.as_mut().expect("a card without queues by class has no such event")
+    }
+
+    /// Queues a packet from the stack by its class, or drops it.
+    pub fn queue_by_class<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
+        let descriptor = &env.packets()[packet];
+        let (class, frame_bytes) = (descriptor.class, descriptor.frame_bytes);
+        if self.queues().push(now, class, packet, frame_bytes) {
+            self.send_next(now, false, env);
+        } else {
+            self.drop(packet, env);
+        }
+    }
+
+    /// Handles the end of a frame on the line.
+    pub fn frame_sent<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
+        self.queues().is_sending = false;
+        self.send_next(now, true, env);
+    }
+
+    /// Sends the next frame if the line is free; `follows` means that another has just left.
+    fn send_next<E: HostEnvironment>(&mut self, now: Time, follows: bool, env: &mut E) {
+        let queues = self.queues();
+        if queues.is_sending {
+            return;
+        }
+        let Some(frame) = queues.pop() else { return };
+        queues.is_sending = true;
+        let last_bit_at = self.card.send_queued(now, frame.queued_at, frame.frame_bytes, follows);
+        env.transmit(self.id, frame.packet, last_bit_at);
+        env.schedule(self.card.line_free_at(), self.id, HostEvent::FrameSent(self.id));
+    }
+
+    /// Takes a pause frame of the switch; it has no effect on a card that does not obey them.
+    pub fn obey_pause<E: HostEnvironment>(&mut self, now: Time, frame: PauseFrame, env: &mut E) {
+        let (id, pause_time) = (self.id, self.card.rate().time_for(u64::from(frame.quanta) * 64));
+        let Some(queues) = &mut self.class_queues else { return };
+        let class = frame.class & 7;
+        if frame.is_resume() {
+            queues.pauses.take_back(class);
+            return self.resume_class(now, class, env);
+        }
+        let (begins_at, ends_at) = (now + queues.response, now + pause_time);
+        if queues.pauses.is_active(now, 1 << class) {
+            return self.pause_class(now, class, ends_at, env);
+        }
+        if queues.pauses.announce(class, begins_at, ends_at) {
+            env.schedule(begins_at, id, HostEvent::PauseBegins(id, class));
+        }
+    }
+
+    /// Starts a pause after the response time of the card.
+    pub fn begin_pause<E: HostEnvironment>(&mut self, now: Time, class: u8, env: &mut E) {
+        if let Some(ends_at) = self.queues().pauses.take_announced(class, now) {
+            self.pause_class(now, class, ends_at, env);
+        }
+    }
+
+    fn pause_class<E: HostEnvironment>(&mut self, now: Time, class: u8, ends_at: Time, env: &mut E) {
+        let queues = self.queues();
+        queues.queues[usize::from(class)].is_paused = true;
+        if queues.pauses.begin(class, now, ends_at) {
+            env.schedule(ends_at, self.id, HostEvent::PauseEnds(self.id, class));
+        }
+    }
+
+    fn resume_class<E: HostEnvironment>(&mut self, now: Time, class: u8, env: &mut E) {
+        let queues = self.queues();
+        queues.pauses.note_resumed(class, now);
+        queues.queues[usize::from(class)].is_paused = false;
+        self.send_next(now, false, env);
+    }
+
+    /// Ends a pause at its time, because a resume frame can be lost.
+    pub fn end_pause<E: HostEnvironment>(&mut self, now: Time, class: u8, env: &mut E) {
+        match self.queues().pauses.look(class, now) {
+            PauseEnd::Over => self.resume_class(now, class, env),
+            PauseEnd::Later(at) => env.schedule(at, self.id, HostEvent::PauseEnds(self.id, class)),
+            PauseEnd::Nothing => {}
+        }
+    }
+
+    /// Takes a packet from the link that is addressed to no transport of this host; returns whether it was a pause
+    /// frame.
+    pub fn take_pause_frame<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) -> bool {
+        let Some(frame) = env.packets()[packet].shims.get::<PauseFrame>() else { return false };
+        self.obey_pause(now, frame, env);
+        env.drop_packet(self.id, packet, HostDrop::PauseFrame);
+        true
+    }
+}
+
+impl Hosts {
+    /// Handles an event of a card with a queue for each class.
+    pub(super) fn handle_class_queues<E: HostEnvironment>(&mut self, now: Time, event: HostEvent, env: &mut E) {
+        match event {
+            HostEvent::QueueByClass(packet) => {
+                let host = env.packets()[packet].source;
+                self.hosts[host.0 as usize].queue_by_class(now, packet, env);
+            }
+            HostEvent::ClassTurns(host) => {
+                self.hosts[host.0 as usize].drain_fired();
+                self.class_turns(now, host, env);
+            }
+            HostEvent::FrameSent(host) => {
+                let state = &mut self.hosts[host.0 as usize];
+                state.frame_sent(now, env);
+                if state.class_queues.as_ref().is_some_and(|queues| queues.has_drained()) {
+                    self.class_turns(now, host, env);
+                }
+            }
+            HostEvent::PauseBegins(host, class) => self.hosts[host.0 as usize].begin_pause(now, class, env),
+            HostEvent::PauseEnds(host, class) => self.hosts[host.0 as usize].end_pause(now, class, env),
+            other => unreachable!("{other:?} is no event of a card"),
+        }
+    }
+
+    /// Gives turns to the flows that wait for a card with a queue for each class.
+    fn class_turns<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
+        loop {
+            let Self { hosts, flows, .. } = &mut *self;
+            let state = &mut hosts[host.0 as usize];
+            let waiting = state.take_all_waiting();
+            let Some(queues) = &mut state.class_queues else { return };
+            for flow in waiting {
+                // A flow that has ended has nothing to send.
+                if let Some(FlowSlot::Active(connection)) = flows.get_mut(flow.0 as usize) {
+                    queues.hold_back(connection.flow.endpoints.class(), flow);
+                }
+            }
+            let Some(flow) = queues.next_turn() else { return };
+            self.visit_at(now, flow, host, env, Connection::take_turn);
+        }
+    }
+}
