@@ -86,7 +86,7 @@ fn leave_out_setting(table: &mut Table, field: &str) -> bool {
     }
 }
 
-/// Whether `[[link]]` gives a link a rate or a delay, at the start or later.
+/// Whether an entry of `[[link]]` has a rate or a delay.
 pub fn shapes_links(scenario: &Scenario) -> bool {
     scenario.links.iter().any(|link| link.rate.is_some() || link.delay.is_some() || link.changes_shape())
 }

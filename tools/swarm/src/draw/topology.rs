@@ -123,7 +123,7 @@ impl Places {
         }
     }
 
-    /// Whether only switches send on a link, in the named direction or in both.
+    /// Whether only switches send on the link with this name.
     pub fn is_sent_by_switches(&self, name: &str) -> bool {
         self.core.iter().flatten().any(|known| known == name || known.replace("->", "<->") == name)
     }

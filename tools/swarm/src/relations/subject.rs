@@ -65,7 +65,7 @@ impl Subject {
         self.topology.switches.iter().map(|switch| switch.name.clone()).collect()
     }
 
-    /// Links as a graph lists them: the names of both ends, rate, delay and overhead, without those of `[[link]]`.
+    /// Links as a graph lists them: names of both ends, rate, delay and overhead. `[[link]]` is left out.
     pub fn links(&self) -> Vec<Table> {
         let name = |node: Node| match node {
             Node::Host(host) => self.topology.host(host).name.clone(),
