@@ -33,7 +33,7 @@ fn settings() -> impl Strategy<Value = UetSettings> {
 
 fn ends(settings: UetSettings, seed: u64) -> (UetSender, UetReceiver) {
     let rate = BitRate::from_gbps(100);
-    (UetSender::new(settings, rate, RandomStreams::new(seed).stream("paths")), UetReceiver::new(settings, rate))
+    (UetSender::new(settings, rate, 1, RandomStreams::new(seed).stream("paths")), UetReceiver::new(settings, rate))
 }
 
 proptest! {

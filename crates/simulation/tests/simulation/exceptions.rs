@@ -1,4 +1,4 @@
-//! Settings of some hosts and switches that differ from those of all.
+//! Settings of some hosts and switches that differ from the others.
 
 use crate::support::{check, leaf_spine, run, texts, times};
 
@@ -10,10 +10,10 @@ fn text(more: &str) -> String {
              count = 2\n"
         )
     };
-    let flows = format!("[[transport]]\nname = \"t\"\nkind = \"roce\"\n{}{}", group("h0", "h2"), group("h1", "h3"));
+    let flows = format!("[[transport]]\nname = \"t\"\nkind = \"roce\"\n{}{}", group("h0", "h2"), group("h3", "h1"));
     let fabric = leaf_spine([2, 1, 2], [10, 40]);
     format!(
-        "name = \"exceptions\"\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n{fabric}\
+        "name = \"exceptions\"\nclocks = \"ideal\"\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n{fabric}\
          [switch]\npreset = \"ideal\"\n{more}{flows}"
     )
 }
@@ -38,7 +38,7 @@ fn only_the_hosts_of_an_exception_have_its_delays() {
         );
         let found = durations(&exception);
         for ((source, before), (_, after)) in plain.iter().zip(&found) {
-            // Flows go from h0 to h2 and from h1 to h3. The host with the delays sends data or an acknowledgement.
+            // Flows go from h0 to h2 and from h3 to h1, so that they share no queue.
             assert_eq!(after - before, 5_300_000, "{source}: {before} and {after} ps");
         }
     }
