@@ -22,6 +22,7 @@ pub mod resources;
 pub mod workload;
 
 mod bounds;
+mod capture;
 mod check;
 mod clocks;
 mod cross;
@@ -34,6 +35,7 @@ mod listing;
 mod measure;
 mod scenario;
 
+pub use capture::{CapturedPlace, CapturedProtocol, PacketCapture};
 pub use check::{check, check_for};
 pub use clocks::Clocks;
 pub use cross::check::{Check, LENGTH_RULE, is_length};

@@ -175,6 +175,9 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         let descriptor = &self.shared.packets[packet];
         if reason == HostDrop::NetworkCardFull {
             self.shared.drops.note_at_host(host, descriptor.flow, descriptor.frame_bytes);
+            if let Some(capture) = &mut self.shared.capture {
+                capture.refused(self.shared.queue.now(), host, descriptor);
+            }
         }
         self.shared.packets.remove(packet);
     }

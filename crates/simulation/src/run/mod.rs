@@ -7,6 +7,7 @@
 //! that run on separate threads.
 
 mod build;
+mod capture;
 mod checkpoint;
 mod closed_loops;
 mod control_plane;

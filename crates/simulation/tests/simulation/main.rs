@@ -3,6 +3,7 @@
 
 mod afq;
 mod bolt;
+mod captures;
 mod checkpoints;
 mod compositions;
 mod congestion;
