@@ -32,7 +32,7 @@ def blocks(content):
     at = 0
     while at < len(content):
         number, length = struct.unpack_from("<II", content, at)
-        assert length % 4 == 0 and length >= 12, (at, length)
+        assert length in range(12, len(content) + 1, 4), (at, length)
         assert struct.unpack_from("<I", content, at + length - 4) == (length,), at
         yield number, content[at + 8 : at + length - 4]
         at += length
@@ -45,7 +45,7 @@ def options(body):
         assert not ended
         number, length = struct.unpack_from("<HH", body, at)
         value = body[at + 4 : at + 4 + length]
-        assert len(value) == length and number not in found, number
+        assert (len(value), number in found) == (length, False), number
         assert not any(body[at + 4 + length : at + 4 + -(-length // 4) * 4])
         at += 4 + -(-length // 4) * 4
         if number == 0:
@@ -53,7 +53,7 @@ def options(body):
             ended = True
         else:
             found[number] = value
-    assert ended and at == len(body)
+    assert (ended, at) == (True, len(body))
     return found
 
 

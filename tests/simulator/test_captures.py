@@ -7,18 +7,22 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-import pcapng
 import polars as pl
 import pytest
-from worlds import dumbbell, flows, ideal, tcp, world
 
 import hitless as hl
+import pcapng
 from hitless import _native
+from warm import hitless
+from worlds import dumbbell, ideal, world
 
 DISSECTOR = Path(__file__).parents[2] / "packaging" / "wireshark" / "hitless.lua"
 TSHARK, TCPDUMP = shutil.which("tshark"), shutil.which("tcpdump")
 needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installed (Debian: apt-get install tshark)")
 needs_tcpdump = pytest.mark.skipif(TCPDUMP is None, reason="tcpdump is not installed (Debian: apt-get install tcpdump)")
+
+GROUPS = ("Malformed", "Checksum", "Protocol")
+COMPLAINTS = " || ".join(["_ws.malformed", *(f'_ws.expert.group == "{group}"' for group in GROUPS)])
 
 TRANSPORTS = {
     "tcp": {"kind": "tcp", "congestion": "dctcp", "handshake": True},
@@ -43,7 +47,18 @@ def lossy(transport, size="200 KB", **settings):
         dumbbell(1, 1),
         ideal("200 KB", ecn={"threshold": "20 KB"}),
         {"transport": [{"name": transport, **TRANSPORTS[transport]}]},
-        {"flows": [{"name": "all", "kind": kind, "transport": transport, "sources": ["h0"], "destinations": ["h1"], **sizes}]},
+        {
+            "flows": [
+                {
+                    "name": "all",
+                    "kind": kind,
+                    "transport": transport,
+                    "sources": ["h0"],
+                    "destinations": ["h1"],
+                    **sizes,
+                }
+            ]
+        },
         {"link": [{"name": "left->right", "loss": {"kind": "bernoulli", "rate": 1e-2}}]},
         capture(**{"hosts": ["*"], "links": ["*"], **settings}),
         duration="2 ms",
@@ -77,7 +92,8 @@ def datagram_of(packet):
     if whole[12:14] != b"\x08\x00":
         return None
     header, length = whole[14:34], int.from_bytes(whole[16:18], "big")
-    assert header[0] == 0x45 and 14 + length <= packet.length
+    assert header[0] == 0x45
+    assert 14 + length <= packet.length
     assert ones_sum(header) == 0xFFFF
     payload = whole[34 : 14 + length]
     pseudo = header[12:20] + bytes([0, header[9]]) + len(payload).to_bytes(2, "big")
@@ -90,10 +106,12 @@ def datagram_of(packet):
 def test_headers_and_checksums_of_each_transport_are_right(transport):
     run, _, file = captured(lossy(transport))
     datagrams = [datagram_of(packet) for packet in file.packets]
-    assert len(datagrams) > 100 and None not in datagrams
+    assert len(datagrams) > 100
+    assert None not in datagrams
     ends = Counter((one[12:16], one[16:20]) for one in datagrams)
     assert set(ends) == {(b"\x0a\0\0\x01", b"\x0a\0\0\x02"), (b"\x0a\0\0\x02", b"\x0a\0\0\x01")} or transport == "udp"
-    assert file.interfaces[:2] == ["h0", "h1"] and "left->right" in file.interfaces
+    assert file.interfaces[:2] == ["h0", "h1"]
+    assert "left->right" in file.interfaces
     assert file.speeds[:2] == [10**10] * 2
     sent = run.table("links").filter(pl.col("link") == "h0->left")["frames_sent"].item()
     seen = [one for one in file.packets if one.interface == "h0" and one.flags == 2]
@@ -133,8 +151,7 @@ def test_tshark_reads_each_transport_without_a_complaint(transport, tmp_path):
     path = tmp_path / "packets.pcapng"
     path.write_bytes(captured(lossy(transport, payload=True))[1])
     checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
-    bad = "_ws.malformed || _ws.expert.group == \"Malformed\" || _ws.expert.group == \"Checksum\" || _ws.expert.group == \"Protocol\""
-    assert tshark(path, *checks, "-Y", bad) == []
+    assert tshark(path, *checks, "-Y", COMPLAINTS) == []
     protocols = {"tcp": "tcp", "bolt": "tcp", "udp": "udp", "roce": "infiniband"}
     known = protocols.get(transport, "hitless_transport")
     frames = len(tshark(path))
@@ -154,21 +171,14 @@ def test_tshark_counts_our_retransmissions(tmp_path):
     assert len(tshark(path, "-Y", "tcp.flags.syn == 1")) == 2
 
 
-MECHANISMS = {
-    "linkguardian": ([{"kind": "linkguardian", "link": "left->right"}], "hitless.data.sequence"),
-    "rank-guard": ([{"kind": "linkguardian", "link": "left->right"}], "hitless.ack.number"),
-}
-
-
 @needs_tshark
 def test_headers_of_linkguardian_are_dissected(tmp_path):
     text = lossy("tcp") + '\n[[mechanism]]\nkind = "linkguardian"\nlink = "left->right"\n'
     run, content, file = captured(text)
     path = tmp_path / "packets.pcapng"
     path.write_bytes(content)
-    bad = "hitless.malformed || _ws.malformed || _ws.expert.group == \"Malformed\" || _ws.expert.group == \"Protocol\""
-    assert tshark(path, "-Y", bad) == []
-    repairs = tshark(path, "-Y", "hitless.data.retransmitted == 1 && frame.interface_name == \"left->right\"")
+    assert tshark(path, "-Y", COMPLAINTS) == []
+    repairs = tshark(path, "-Y", 'hitless.data.retransmitted == 1 && frame.interface_name == "left->right"')
     assert len(repairs) >= run.counter("packets_recovered", default=0)
     assert len(tshark(path, "-Y", "hitless.data.sequence && tcp.dstport == 5001")) > 50
     assert any("B in the simulation" in packet.comment for packet in file.packets)
@@ -182,11 +192,11 @@ def test_tcpdump_reads_each_transport(transport, tmp_path):
     path.write_bytes(content)
     command = [str(TCPDUMP), "-n", "-vv", "--number", "-r", str(path)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
-    assert "incorrect" not in done.stdout and "bad" not in done.stdout and "trunc" not in done.stdout
+    assert not [word for word in ("incorrect", "bad", "trunc") if word in done.stdout]
     assert len([line for line in done.stdout.splitlines() if " IP " in line]) == len(file.packets)
 
 
-def test_a_run_writes_its_captures(hitless, tmp_path):
+def test_a_run_writes_its_captures(tmp_path):
     scenario = tmp_path / "captured.toml"
     scenario.write_text(lossy("tcp", name="first", limit=10))
     done = hitless("run", str(scenario), "--out", str(tmp_path / "out"), "--json", code=0)
@@ -196,10 +206,14 @@ def test_a_run_writes_its_captures(hitless, tmp_path):
     assert len(pcapng.read(path.read_bytes()).packets) == 10
 
 
-def test_pause_frames_and_trimmed_packets_tell_what_they_are():
-    text = lossy("uet").replace("200 KB", "20 KB") + '\n[[mechanism]]\nkind = "trimming"\ntrimmed_frame = "64 B"\n'
-    _, _, file = captured(text)
-    assert file.packets
+def test_a_trimmed_packet_is_a_header_with_a_comment():
+    text = lossy("uet", links=["right->h1"], hosts=[], protocols=["uet"])
+    crowded = text.replace('"200 KB"', '"5 KB"', 1).replace("20 KB", "4 KB")
+    trimming = '[[mechanism]]\nkind = "trimming"\ntrimmed_frame = "64 B"\nqueue = "20 KB"\n'
+    run, _, file = captured(f"{crowded}\n{trimming}")
+    trimmed = [one for one in file.packets if one.comment.startswith("payload trimmed by a switch; the frame had ")]
+    assert len(trimmed) == run.flows["packets_trimmed"].sum() > 0
+    assert all(one.length == 60 for one in trimmed)
 
 
 def test_the_capture_of_an_example_is_complete():
@@ -209,3 +223,38 @@ def test_the_capture_of_an_example_is_complete():
     run, _, file = captured(f'{short}\n[[measure.capture]]\nswitches = ["*"]\n')
     lost = sum(run.summary.drops.values())
     assert len([one for one in file.packets if one.comment.startswith("dropped: ")]) == lost
+
+
+def test_a_packet_is_followed_from_place_to_place(tmp_path):
+    scenario, out = tmp_path / "captured.toml", tmp_path / "out"
+    scenario.write_text(lossy("tcp"))
+    hitless("run", scenario, "--out", out)
+    packets = hitless("trace", out, "--packet", "0").stdout.splitlines()
+    assert "TCP 10.0.0.1:1024 > 10.0.0.2:5001, sequence 0" in packets[0], "the SYN"
+    corrupted = next(line for line in packets if line.endswith(": corrupted on the link"))
+    way = hitless("trace", out, "--packet", f"0:{int(corrupted.split()[0])}").stdout.splitlines()
+    assert way[0].startswith("flow 0, packet ")
+    assert [line.split("us  ")[-1].split() for line in way[1:]] == [
+        ["h0", "sent"],
+        ["h0->left", "arrived"],
+        ["left->right", "corrupted", "on", "the", "link"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("packet", "message"),
+    [
+        ("7", "no packet of flow 7 in the capture"),
+        ("0:99999", "packet 99999 does not exist"),
+        ("web:1", "'web:1' does not name a packet"),
+        ("0:", "'0:' does not name a packet"),
+    ],
+)
+def test_a_packet_that_is_not_there_is_refused(packet, message, tmp_path):
+    path = tmp_path / "packets.pcapng"
+    path.write_bytes(captured(lossy("tcp", limit=50))[1])
+    assert message in hitless("trace", path, "--packet", packet, code=2).stderr
+    path.write_bytes(b"nothing of the kind")
+    assert "not a capture of a run" in hitless("trace", path, "--packet", "0", code=2).stderr
+    path.unlink()
+    assert "no capture of packets found" in hitless("trace", tmp_path, "--packet", "0", code=2).stderr

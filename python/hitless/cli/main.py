@@ -35,6 +35,10 @@ COMMANDS = {
     "report": Command(
         "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
+    "trace": Command(
+        "hitless.cli.trace_app:trace",
+        "Follow one packet through the captures of a run, or write a timeline for Perfetto.",
+    ),
     "switch": Command(
         "hitless.cli.live_app:switch_app",
         "Run a scenario's switches on this box's interfaces, and control a running one.",
