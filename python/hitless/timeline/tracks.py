@@ -96,6 +96,7 @@ def _sent(tracks: Tracks, tables: Mapping[str, pl.DataFrame], window: Window) ->
     messages = tables.get("messages")
     if messages is not None:
         several = messages.filter(pl.len().over("flow") > 1)
+        several = several.join(tables["flows"].select("flow", "source", "destination"), on="flow")
         yield _slices(tracks, hosts, several, ("messages", "delivered_ps"), window)
 
 

@@ -57,7 +57,7 @@ fn tcp_is_read_by_another_parser() {
     assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (5_000_000_001_u64 as u32, 1));
     assert_eq!((tcp.ack(), tcp.psh(), tcp.cwr(), tcp.syn(), tcp.fin()), (true, true, true, false, false));
     assert_eq!((tcp.payload(), tcp.window_size()), (&[0; 1_448][..], u16::MAX));
-    assert_eq!(tcp.calc_checksum_ipv4(header), Ok(tcp.checksum()));
+    assert_eq!(tcp.calc_checksum_ipv4(header.source(), header.destination()), Ok(tcp.checksum()));
     let options: Vec<_> = tcp.options_iterator().collect::<Result<_, _>>().expect("valid options");
     assert_eq!(options[2], TcpOptionElement::Timestamp(77, 0));
 }
