@@ -208,6 +208,17 @@ def test_a_run_writes_its_captures(tmp_path):
     assert len(pcapng.read(path.read_bytes()).packets) == 10
 
 
+def test_a_sweep_and_a_comparison_write_the_captures_of_each_run(tmp_path):
+    scenario = hl.Scenario.from_text(lossy("tcp", limit=10))
+    hl.sweep(scenario, {}, seeds=2, out=tmp_path / "sweep", progress=False)
+    found = [path.relative_to(tmp_path).parts for path in sorted(tmp_path.glob("**/*.pcapng"))]
+    assert found == [("sweep", "captures", f"point000000-seed{seed}", "packets.pcapng") for seed in (1, 2)]
+    file = tmp_path / "captured.toml"
+    file.write_text(lossy("tcp", limit=10))
+    hitless("compare", file, file, "--seeds", "1", "--out", tmp_path / "compared", code=None)
+    assert len(list((tmp_path / "compared").glob("**/packets.pcapng"))) == 2
+
+
 def test_a_trimmed_packet_is_a_header_with_a_comment():
     text = lossy("uet", links=["right->h1"], hosts=[], protocols=["uet"])
     crowded = text.replace('"200 KB"', '"5 KB"', 1).replace("20 KB", "4 KB")

@@ -1,4 +1,4 @@
-"""Timelines for Perfetto, read back with the classes of its own package."""
+"""Timelines for Perfetto, read back with the classes of Perfetto's package."""
 
 from collections import defaultdict
 

@@ -106,7 +106,7 @@ impl Session {
         Ok(tables::columns(py, table.columns)?.unbind())
     }
 
-    /// Runs to the end of the scenario; returns its summary as JSON text, its tables and its captures. Can be called once.
+    /// Runs to the end of the scenario; returns its summary as JSON text, its tables and its captures. Call it once.
     fn finish(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>, Py<PyDict>)> {
         let running = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
         let finish = || simulator::finished(running.finish(&Progress::default()), &self.clocks, None);

@@ -46,8 +46,8 @@ impl CapturedProtocol {
     }
 }
 
-/// Packets in a pcapng file, `captures/NAME.pcapng` in the folder of results. Headers are complete, with correct
-/// checksums; the payload is zeros and left out. Times are in nanoseconds since the start of the run, and each place is
+/// Packets in a pcapng file, NAME.pcapng in the folder of results. Headers are complete, with correct checksums; the
+/// payload is zeros and left out. Times are in nanoseconds since the start of the run, and each place is
 /// an interface of the file. At least one place is needed; "*" is all places of a kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -128,8 +128,8 @@ impl PacketCapture {
         !(self.hosts.is_empty() && self.links.is_empty() && self.ports.is_empty() && self.switches.is_empty())
     }
 
-    /// Returns the places by kind and in order, each once. An unknown name is passed to `unknown` with its field and the
-    /// rule that it breaks.
+    /// Returns the places by kind and in order, each once. Calls `unknown` with each unknown name, its field, and the
+    /// broken rule.
     pub fn places(&self, topology: &Topology, mut unknown: impl FnMut(&str, String, String)) -> Vec<CapturedPlace> {
         type Select = fn(&Topology, &str) -> Result<Vec<CapturedPlace>, String>;
         let kinds: [(&str, &[String], Select); 4] = [

@@ -27,6 +27,7 @@ struct Per {
     packet: f64,
     sample: f64,
     watched_packet: f64,
+    captured_packet: f64,
 }
 
 /// In the order of the fields: a process with its libraries, including those for its report; a link before it is built;
@@ -46,6 +47,7 @@ const PER: Per = Per {
     packet: 300.0,
     sample: 40.0,
     watched_packet: 120.0,
+    captured_packet: 320.0,
 };
 /// Time for which the order checker remembers arrived packets.
 const WATCHED: Duration = Duration::from_ms(10);
@@ -177,6 +179,7 @@ pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) ->
     parts.push(Part::new("switch.buffer", what, packets * PER.packet));
     parts.extend(tables_of_mechanisms(scenario, topology));
     parts.push(samples(scenario));
+    parts.extend(captured(scenario, carried_bps));
     parts.extend(watched(scenario, &offers, carried_bps));
     Estimate::of(parts)
 }
@@ -293,6 +296,20 @@ fn samples(scenario: &Scenario) -> Part {
     let each = queues.chain(links).chain(goodput).filter(|(period, _)| *period > Duration::ZERO);
     let count: f64 = each.map(|(period, places)| end.as_seconds() / period.as_seconds() * places as f64).sum();
     Part::new("measure", format!("{} samples", counted(count)), count * PER.sample)
+}
+
+/// Estimates the captured packets: the limit of each capture, or fewer if the hosts cannot send as many. A packet of
+/// 1,000 B and its acknowledgement cross up to 6 links.
+fn captured(scenario: &Scenario, carried_bps: f64) -> impl Iterator<Item = Part> + '_ {
+    let seconds = scenario.duration.map_or(f64::INFINITY, |end| end.as_seconds());
+    let sent = 2.0 * 6.0 * carried_bps / 8_000.0 * seconds;
+    scenario.measure.capture.iter().enumerate().map(move |(number, capture)| {
+        let packets = sent.min(capture.limit as f64);
+        // A file is written next to the packets, so each exists twice.
+        let payload = if capture.payload { 2.0 * scenario.frame_max().0 as f64 } else { 0.0 };
+        let what = format!("{} captured packets", counted(packets));
+        Part::new(format!("measure.capture[{number}].limit"), what, packets * (PER.captured_packet + payload))
+    })
 }
 
 /// Estimates the packets that the order checker remembers, if it is on.

@@ -37,7 +37,7 @@ COMMANDS = {
     ),
     "trace": Command(
         "hitless.cli.trace_app:trace",
-        "Follow one packet through the captures of a run, or write a timeline for Perfetto.",
+        "Follow one packet through the captures of a run, or write the run's timeline.",
     ),
     "switch": Command(
         "hitless.cli.live_app:switch_app",

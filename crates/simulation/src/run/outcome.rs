@@ -30,8 +30,8 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     run.network.shared.settle_order();
     let flow_tables = run.settle_records(ended_at);
     let leaks = buffer_leaks(&mut run, ended_at);
-    let capture = run.network.shared.capture.as_ref();
-    let captures = capture.map_or(Vec::new(), |capture| capture.files(&run.global.scenario, ended_at));
+    let capture = run.network.shared.capture.take();
+    let captures = capture.map_or(Vec::new(), |capture| capture.into_files(&run.global.scenario, ended_at));
     let ledger = Ledger { run: &run, end, ended_at };
     let mut reports = run.reports(ended_at);
     ledger.add_resources(&mut reports);

@@ -49,7 +49,7 @@ pub struct Flow {
 
 impl Flow {
     /// Writes the frame of a packet of this flow. `spoken` has the headers of mechanisms on links. Without `is_whole`
-    /// the check sum at the end of a payload is left out.
+    /// the checksum after a payload is left out.
     pub fn frame(&self, packet: &Packet, spoken: &LinkHeaderSet, is_whole: bool) -> FrameBytes {
         let mut datagram = Datagram::new(packet, self.service.vlan, spoken);
         match &packet.transport {
@@ -106,8 +106,8 @@ impl Flow {
     }
 }
 
-/// Identifies a packet at several places of a capture: its flow in the upper 32 bits, and a hash of its transport header
-/// in the lower. Packets with equal headers, such as equal acknowledgements, share an identity. `None` for packets of
+/// Identifies a packet at several places of a capture: its flow in the upper 32 bits, a hash of its transport header in
+/// the lower. Packets with equal headers, such as equal acknowledgements, share an identity. `None` for packets of
 /// switches.
 pub fn identity(packet: &Packet) -> Option<u64> {
     let transport = match packet.transport {

@@ -2,21 +2,24 @@
 //!
 //! Each begins with a kind (1 byte), flags (1) and the flow (4). Then, with bytes in parentheses:
 //!
-//! | port | kind | fields |
-//! |---|---|---|
-//! | 65001 | 1 data | sequence (4), credit target (8); flags: 1 retransmission, 2 acknowledge now, 4 trimmed |
-//! | 65001 | 2 acknowledgement | cumulative (4), base of the bitmap (4), bitmap (8), acknowledged (4), received bytes (8), out of order (4); flags: 1 of a retransmission, 2 congestion |
-//! | 65001 | 3 negative acknowledgement | sequence (4) |
-//! | 65001 | 4 credit, 5 request | granted bytes, or credit target (8) |
-//! | 65001 | 6 probe, 7 echo | |
-//! | 65002 | 1 data | measured segments (2), pair (4), sequence (8), timestamp (4); flags: position in the pair |
-//! | 65002 | 2 acknowledgement | acknowledgement (8), gap in ps (6), timestamp echo (4), SACK blocks (8 each); flags: 1 congestion |
-//! | 65003 | 1 notice | sequence (4), rate in Mb/s (4), queue in bytes (4) |
+//! | port, kind | fields |
+//! |---|---|
+//! | 65001, 1: data | sequence (4), credit target (8) |
+//! | 65001, 2: acknowledgement | cumulative (4), base (4), bitmap (8), acknowledged (4), received (8), out of order (4) |
+//! | 65001, 3: negative acknowledgement | sequence (4) |
+//! | 65001, 4: credit; 5: request | bytes granted; credit target (8) |
+//! | 65001, 6: probe; 7: echo | |
+//! | 65002, 1: data | measured segments (2), pair (4), sequence (8), timestamp (4) |
+//! | 65002, 2: acknowledgement | acknowledgement (8), gap in ps (6), timestamp echo (4), SACK blocks (8 each) |
+//! | 65003, 1: notice | sequence (4), rate in Mb/s (4), queue in bytes (4) |
+//!
+//! Flags of 65001: 1 is a retransmission, or the acknowledgement of one; 2 asks for an acknowledgement, or echoes
+//! congestion; 4 is a trimmed packet. Those of 65002 are the position in the pair, or 1 for congestion.
 //!
 //! The ports are for private use (RFC 6335, section 6). The source port of 65001 is the entropy value.
 
 use super::headers::{Datagram, UDP_CHECKSUM_AT};
-use crate::wire::bolt::CongestionNotice;
+use crate::wire::CongestionNotice;
 use crate::wire::packet::Packet;
 use crate::wire::transport::PacketPairHeader;
 use crate::wire::uet::UetHeader;

@@ -73,8 +73,8 @@ fn put_acknowledgement(syndrome: u8, header: &RoceHeader, out: &mut Vec<u8>) {
     out.extend((u32::from(syndrome) << 24 | header.message as u32 & 0x00ff_ffff).to_be_bytes());
 }
 
-/// The invariant CRC (annex A17): over all bytes from the IP header, with ones for a local header and in the fields that
-/// routers change.
+/// Computes the invariant CRC (annex A17): over all bytes from the IP header, with ones for a local header and in the
+/// fields that routers change.
 fn invariant_check(packet: &Packet, datagram: &Datagram) -> [u8; 4] {
     let mut ipv4 = datagram.ipv4(packet);
     for at in [1, 8, 10, 11] {

@@ -10,9 +10,9 @@ use crate::results::CaptureFile;
 
 impl Capture {
     /// The files of a run that has ended.
-    pub fn files(&self, scenario: &Scenario, ended_at: Time) -> Vec<CaptureFile> {
-        let files = self.plan.files.iter().zip(&self.kept);
-        files.map(|(plan, kept)| file(plan, kept, scenario, ended_at)).collect()
+    pub fn into_files(self, scenario: &Scenario, ended_at: Time) -> Vec<CaptureFile> {
+        let files = self.plan.files.iter().zip(self.kept);
+        files.map(|(plan, kept)| file(plan, &kept, scenario, ended_at)).collect()
     }
 }
 
