@@ -10,13 +10,13 @@ use crate::support::{drops, dumbbell, example, ideal, of_link, run, simulation, 
 fn crowded(captures: &str) -> String {
     format!(
         "name = \"crowded\"\nduration = \"300 us\"\n{}{}\
-         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\ncongestion = \"dctcp\"\nrto_min = \"200 us\"\n\
+         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\ncongestion = \"cubic\"\nrto_min = \"200 us\"\n\
          [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"4 Gbps\"\n\
          [[flows]]\nname = \"bulk\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0..h3\"]\n\
          destinations = [\"h5..h8\"]\n\
          [[flows]]\nname = \"greedy\"\nkind = \"constant-rate\"\ntransport = \"udp\"\nsources = [\"h4\"]\n\
          destinations = [\"h9\"]\n\
-         [[link]]\nname = \"left->right\"\nloss = {{ kind = \"bernoulli\", rate = 1e-2 }}\n{captures}",
+         [[link]]\nname = \"left->right\"\nloss = {{ kind = \"bernoulli\", rate = 3e-2 }}\n{captures}",
         dumbbell(5, "1 us", "2 us"),
         ideal("30 packets"),
     )
@@ -32,7 +32,7 @@ fn comments(outcome: &Outcome, capture: usize, comment: &str) -> u64 {
 
 #[test]
 fn captures_change_nothing_in_a_run() {
-    let linkguardian = example("leaf-spine-lossy").replace("duration = ", "duration = \"1 ms\" # ");
+    let linkguardian = example("leaf-spine-lossy").replace("duration = ", "duration = \"2200 us\" # ");
     for text in [crowded(""), linkguardian] {
         let (without, with) = (run(&text), run(&format!("{text}\n{EVERYTHING}")));
         assert_eq!(with.summary.trace_hash, without.summary.trace_hash);

@@ -5,7 +5,7 @@
 //! | port, kind | fields |
 //! |---|---|
 //! | 65001, 1: data | sequence (4), credit target (8) |
-//! | 65001, 2: acknowledgement | cumulative (4), base (4), bitmap (8), acknowledged (4), received (8), out of order (4) |
+//! | 65001, 2: acknowledgement | cumulative (4), base (4), bitmap (8), acknowledged (4), received (8), disorder (4) |
 //! | 65001, 3: negative acknowledgement | sequence (4) |
 //! | 65001, 4: credit; 5: request | bytes granted; credit target (8) |
 //! | 65001, 6: probe; 7: echo | |
