@@ -36,7 +36,8 @@ def captures_in(folder: Path) -> list[Path]:
 
 def ways_of_flow(folder: Path, flow: int) -> list[Way]:
     """Return the packets of a flow in both directions, by first sighting. Raises `BadInput`."""
-    sightings = [one for path in captures_in(folder) for one in read_capture(path)]
+    # Two captures of a run can have the same place.
+    sightings = list(dict.fromkeys(one for path in captures_in(folder) for one in read_capture(path)))
     flows = sorted({one.flow for one in sightings if one.flow is not None})
     if flow not in flows:
         known = f"it has packets of {len(flows)} flows, from {flows[0]} to {flows[-1]}" if flows else "it has 0 flows"

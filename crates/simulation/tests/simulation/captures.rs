@@ -22,6 +22,9 @@ fn crowded(captures: &str) -> String {
     )
 }
 
+/// The first packets of every place, few enough to be cut.
+pub const SOME: &str = "[[measure.capture]]\nhosts = [\"*\"]\nlinks = [\"*\"]\nports = [\"*\"]\nswitches = [\"*\"]\n\
+                        limit = 1_000\n";
 const EVERYTHING: &str = "[[measure.capture]]\nhosts = [\"*\"]\nlinks = [\"*\"]\nports = [\"*\"]\nswitches = [\"*\"]\n";
 
 /// The number of a block's packets with this comment in a file.
