@@ -1,4 +1,5 @@
--- Wireshark dissector of hitless' link format, version 1: crates/core/src/wire/link describes it.
+-- Wireshark dissectors of hitless' link format, version 1 (crates/core/src/wire/link describes it), and of the transports
+-- that captures of simulations carry over UDP (crates/core/src/wire/capture/own.rs).
 --
 -- Copy it to the folder of personal Lua plugins (Help, About, Folders), or: tshark -X lua_script:hitless.lua -r FILE.
 -- The EtherType is a preference of the protocol; default 0x88b5.
@@ -59,6 +60,8 @@ local fields = {
     reserved = ProtoField.uint8("hitless.reserved", "Reserved", base.HEX, nil, 0x70),
     count = ProtoField.uint8("hitless.count", "Shims", base.DEC, nil, 0x0f),
     kind = ProtoField.uint8("hitless.kind", "Kind", base.DEC, KINDS),
+    other_identifier = ProtoField.uint8("hitless.other.identifier", "Identifier"),
+    other_bytes = ProtoField.bytes("hitless.other.bytes", "Bytes"),
     data_type = ProtoField.uint8("hitless.data.type", "Type", base.DEC, TYPES, 0xc0),
     data_channel = ProtoField.uint8("hitless.data.channel", "Channel", base.DEC, nil, 0x20),
     data_era = ProtoField.uint8("hitless.data.era", "Era", base.DEC, nil, 0x10),
@@ -99,12 +102,35 @@ local malformed = ProtoExpert.new("hitless.malformed", "Not version 1 of the lin
 hitless.experts = { malformed }
 hitless.prefs.ether_type = Pref.uint("EtherType", 0x88b5, "The type of the link's frames")
 
+-- A header that no link carries: a capture of a simulation has it with its identifier, which gives its length.
+local CAPTURED_ONLY = 127
+KINDS[CAPTURED_ONLY] = "Other header"
+
+local function other(tree, buffer, at)
+    if at + 2 > buffer:len() then
+        return nil
+    end
+    local identifier = buffer(at + 1, 1):uint()
+    local length = bit.band(identifier, 0x1f)
+    if at + 2 + length > buffer:len() then
+        return nil
+    end
+    local branch = tree:add(hitless, buffer(at, 2 + length), "Header of a mechanism")
+    branch:add(fields.kind, buffer(at, 1))
+    branch:add(fields.other_identifier, buffer(at + 1, 1))
+    branch:add(fields.other_bytes, buffer(at + 2, length))
+    return at + 2 + length, "Header " .. identifier
+end
+
 -- Answers where the next shim begins and what to say of this one; nil when it is unknown or cut short.
 local function shim(tree, buffer, at)
     if at >= buffer:len() then
         return nil
     end
     local kind = buffer(at, 1):uint()
+    if kind == CAPTURED_ONLY then
+        return other(tree, buffer, at)
+    end
     if not SHIMS[kind] then
         return nil
     end
@@ -149,7 +175,7 @@ function hitless.dissector(buffer, packet, tree)
     if counts < 0x80 then
         return
     end
-    if at + 2 > buffer:len() or at + 2 + buffer(at, 2):uint() > buffer:len() then
+    if at + 2 > buffer:len() or at + 2 + buffer(at, 2):uint() > buffer:reported_len() then
         root:add_proto_expert_info(malformed)
         return
     end
@@ -159,7 +185,16 @@ function hitless.dissector(buffer, packet, tree)
     -- The inner frame's dissectors write their own summary; ours stands before it.
     packet.cols.info:append(" | ")
     packet.cols.info:fence()
-    Dissector.get("eth_withoutfcs"):call(buffer(at + 2, length):tvb(), packet, tree)
+    local kept = math.min(length, buffer:len() - at - 2)
+    local inner = buffer(at + 2, kept)
+    if kept == length then
+        Dissector.get("eth_withoutfcs"):call(inner:tvb(), packet, tree)
+        return
+    end
+    -- A capture without payloads: they are zeros.
+    local whole = inner:bytes()
+    whole:set_size(length)
+    Dissector.get("eth_withoutfcs"):call(whole:tvb("Frame with its payload"), packet, tree)
 end
 
 local types = DissectorTable.get("ethertype")
@@ -170,4 +205,77 @@ function hitless.prefs_changed()
     types:remove(registered, hitless)
     registered = hitless.prefs.ether_type
     types:add(registered, hitless)
+end
+
+-- Transports of a simulation without a standard layout. By port: name, and by kind: name and fields (bytes, name).
+local own = Proto("hitless_transport", "hitless transport")
+local OWN = {
+    [65001] = { "Spraying", {
+        { "Data", { { 4, "sequence" }, { 8, "credit" } } },
+        { "Acknowledgement", { { 4, "cumulative" }, { 4, "base" }, { 8, "bitmap" }, { 4, "acknowledged" },
+                               { 8, "received" }, { 4, "out_of_order" } } },
+        { "Negative acknowledgement", { { 4, "sequence" } } },
+        { "Credit", { { 8, "credit" } } },
+        { "Request", { { 8, "credit" } } },
+        { "Probe", {} },
+        { "Echo", {} },
+    } },
+    [65002] = { "Packet pair", {
+        { "Data", { { 2, "measured" }, { 4, "pair" }, { 8, "sequence" }, { 4, "timestamp" } } },
+        { "Acknowledgement", { { 8, "cumulative" }, { 6, "gap" }, { 4, "timestamp" } } },
+    } },
+    [65003] = { "Congestion", {
+        { "Notice", { { 4, "sequence" }, { 4, "rate" }, { 4, "queue" } } },
+    } },
+}
+local own_fields = {
+    kind = ProtoField.uint8("hitless_transport.kind", "Kind"),
+    flags = ProtoField.uint8("hitless_transport.flags", "Flags", base.HEX),
+    flow = ProtoField.uint32("hitless_transport.flow", "Flow"),
+    sequence = ProtoField.uint64("hitless_transport.sequence", "Sequence number"),
+    credit = ProtoField.uint64("hitless_transport.credit", "Credit, bytes"),
+    cumulative = ProtoField.uint64("hitless_transport.cumulative", "Arrived below"),
+    base = ProtoField.uint64("hitless_transport.base", "Base of the bitmap"),
+    bitmap = ProtoField.uint64("hitless_transport.bitmap", "Bitmap", base.HEX),
+    acknowledged = ProtoField.uint64("hitless_transport.acknowledged", "Acknowledged packet"),
+    received = ProtoField.uint64("hitless_transport.received", "Bytes received"),
+    out_of_order = ProtoField.uint64("hitless_transport.out_of_order", "Packets beyond a gap"),
+    measured = ProtoField.uint64("hitless_transport.measured", "Packets since the first of the pair"),
+    pair = ProtoField.uint64("hitless_transport.pair", "Pair"),
+    timestamp = ProtoField.uint64("hitless_transport.timestamp", "Timestamp"),
+    gap = ProtoField.uint64("hitless_transport.gap", "Gap, ps"),
+    rate = ProtoField.uint64("hitless_transport.rate", "Rate, Mb/s"),
+    queue = ProtoField.uint64("hitless_transport.queue", "Queue, bytes"),
+}
+own.fields = own_fields
+local own_malformed = ProtoExpert.new("hitless_transport.malformed", "Not a packet of a hitless transport",
+    expert.group.MALFORMED, expert.severity.ERROR)
+own.experts = { own_malformed }
+
+function own.dissector(buffer, packet, tree)
+    packet.cols.protocol = "hitless"
+    local root = tree:add(own, buffer())
+    local protocol = OWN[packet.dst_port]
+    local known = protocol and buffer:len() >= 6 and protocol[2][buffer(0, 1):uint()]
+    if not known then
+        root:add_proto_expert_info(own_malformed)
+        return
+    end
+    root:add(own_fields.kind, buffer(0, 1)):append_text(" (" .. known[1] .. ")")
+    root:add(own_fields.flags, buffer(1, 1))
+    root:add(own_fields.flow, buffer(2, 4))
+    local at = 6
+    for _, field in ipairs(known[2]) do
+        if at + field[1] > buffer:len() then
+            root:add_proto_expert_info(own_malformed)
+            return
+        end
+        root:add(own_fields[field[2]], buffer(at, field[1]), buffer(at, field[1]):uint64())
+        at = at + field[1]
+    end
+    packet.cols.info = protocol[1] .. ": " .. known[1] .. " of flow " .. buffer(2, 4):uint()
+end
+
+for port in pairs(OWN) do
+    DissectorTable.get("udp.port"):add(port, own)
 end

@@ -77,6 +77,10 @@ class Simulation:
         """Table name -> column name -> values."""
 
     @property
+    def captures(self) -> dict[str, bytes]:
+        """Name of a capture of packets -> its pcapng file."""
+
+    @property
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
@@ -186,8 +190,8 @@ class Session:
     def mechanisms(self) -> dict[str, Column]:
         """Return the table "mechanisms" as of now."""
 
-    def finish(self) -> tuple[str, dict[str, dict[str, Column]]]:
-        """Run to the end: return the summary as JSON text, and the tables. Once."""
+    def finish(self) -> tuple[str, dict[str, dict[str, Column]], dict[str, bytes]]:
+        """Run to the end: return the summary as JSON text, the tables, and the captures of packets. Once."""
 
 class Live:
     """The fabric of a scenario in real time, between real interfaces.

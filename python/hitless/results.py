@@ -156,6 +156,12 @@ class ResultsFolder:
             if not (isinstance(tables, Tables) and tables.path(name) == path):  # otherwise it exists already
                 write_frame(tables[name], path)
 
+    def write_captures(self, captures: Mapping[str, bytes], folder: str) -> None:
+        """Write each capture of packets."""
+        for name, content in captures.items():
+            with whole(self.written(f"{folder}/{file_name(name)}.pcapng")) as beside:
+                beside.write_bytes(content)
+
     def write_pictures(self, plots: Mapping[str, Plot]) -> None:
         """Write each plot as SVG, and all as numbers, which `read_pictures` reads."""
         palette = Palette(plots.values())
@@ -230,6 +236,7 @@ def write_result(folder: ResultsFolder, result: Result[RowType]) -> list[dict[st
         if task.run is not None:
             scenario = f"{name}/{file_name(task.name.removeprefix(result.id))}.toml"
             folder.write_text(scenario, task.run.effective)
+            folder.write_captures(task.run.captures, scenario.removesuffix(".toml"))
             described.append(describe(task, task.run, scenario))
     return described
 

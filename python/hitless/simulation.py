@@ -160,6 +160,7 @@ class Simulation:
             summary=Summary(self._summary(files)),
             tables=kept({**in_memory, **self._native.tables}, keep, paths),
             wall_s=time.monotonic() - began,
+            captures=self._native.captures,
         )
         if run.summary.incomplete:
             raise RunStopped(run, where=self._file_name, hint=_STOPPED_HINT if self._is_too_large(run) else "")

@@ -148,12 +148,13 @@ class Steps:
         """Run to the end of the scenario, once; ``keep`` names the tables to keep (default: all)."""
         self._is_over = True
         with faults_explained(self._name):
-            summary, tables = self.ports.finish()
+            summary, tables, captures = self.ports.finish()
         return Run(
             effective=self.ports.effective,
             summary=Summary(json.loads(summary)),
             tables=kept(tables, keep),
             wall_s=time.monotonic() - self._began,
+            captures=captures,
         )
 
 

@@ -76,6 +76,7 @@ class Simulation:
         self.progress = 0.0
         self.summary = ""
         self.tables = {}
+        self.captures = {}
 
     @property
     def effective(self):

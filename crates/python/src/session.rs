@@ -106,12 +106,13 @@ impl Session {
         Ok(tables::columns(py, table.columns)?.unbind())
     }
 
-    /// Runs to the end of the scenario; returns its summary as JSON text, and its tables. Can be called once.
-    fn finish(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>)> {
+    /// Runs to the end of the scenario; returns its summary as JSON text, its tables and its captures. Call it once.
+    fn finish(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>, Py<PyDict>)> {
         let running = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
         let finish = || simulator::finished(running.finish(&Progress::default()), &self.clocks, None);
         let outcome = py.detach(|| caught(finish))?;
-        Ok((outcome.summary_json, tables::to_python(py, Vec::new(), outcome.tables)?))
+        let captures = tables::files(py, outcome.captures)?;
+        Ok((outcome.summary_json, tables::to_python(py, Vec::new(), outcome.tables)?, captures))
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Simulation {
 enum Stage {
     Ready,
     Running,
-    Done { summary_json: String, tables: Py<PyDict> },
+    Done { summary_json: String, tables: Py<PyDict>, captures: Py<PyDict> },
     Failed,
 }
 
@@ -82,9 +82,10 @@ impl Simulation {
         let result = py.detach(|| caught(run));
         let raised = raised.and_then(|raised| raised.take());
         let outcome = raised.map_or_else(|| result.map_err(PyErr::from), Err);
-        let Outcome { summary_json, tables } = outcome.inspect_err(|_| *self.stage() = Stage::Failed)?;
+        let Outcome { summary_json, tables, captures } = outcome.inspect_err(|_| *self.stage() = Stage::Failed)?;
         let tables = tables::to_python(py, kept.take_tables(), tables)?;
-        *self.stage() = Stage::Done { summary_json, tables };
+        let captures = tables::files(py, captures)?;
+        *self.stage() = Stage::Done { summary_json, tables, captures };
         Ok(())
     }
 
@@ -124,6 +125,15 @@ impl Simulation {
         match &*self.stage() {
             Stage::Done { tables, .. } => Ok(tables.clone_ref(py)),
             _ => Err(not_done("tables")),
+        }
+    }
+
+    /// Name of a capture of packets -> its pcapng file.
+    #[getter]
+    fn captures(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        match &*self.stage() {
+            Stage::Done { captures, .. } => Ok(captures.clone_ref(py)),
+            _ => Err(not_done("captures")),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::checkpoints::{self, Checkpoints};
 use crate::kinds::registry;
 use crate::memory;
 
-pub use hitless_simulation::results::{Column, RECORDS, RowSink, Table};
+pub use hitless_simulation::results::{CaptureFile, Column, RECORDS, RowSink, Table};
 
 /// The reason why there is no result.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub struct Outcome {
     pub summary_json: String,
     /// All tables of results.
     pub tables: Vec<Table>,
+    /// Captures of packets.
+    pub captures: Vec<CaptureFile>,
 }
 
 /// Interface of a run for other threads.
@@ -151,7 +153,7 @@ pub fn finished(
         summary["ended_by"] = ended_by.into();
         summary["incomplete"] = incomplete.into();
     }
-    Ok(Outcome { summary_json: summary.to_string(), tables: outcome.tables })
+    Ok(Outcome { summary_json: summary.to_string(), tables: outcome.tables, captures: outcome.captures })
 }
 
 /// Reads and checks a scenario.

@@ -2,10 +2,10 @@
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::kept_rows::{KeptColumn, KeptTable, Names};
-use crate::simulator::{Column, Table};
+use crate::simulator::{CaptureFile, Column, Table};
 
 /// Table name -> column name -> values.
 pub fn to_python(py: Python<'_>, kept: Vec<KeptTable>, tables: Vec<Table>) -> PyResult<Py<PyDict>> {
@@ -19,6 +19,15 @@ pub fn to_python(py: Python<'_>, kept: Vec<KeptTable>, tables: Vec<Table>) -> Py
     }
     for table in tables {
         result.set_item(table.name, columns(py, table.columns)?)?;
+    }
+    Ok(result.unbind())
+}
+
+/// Name -> bytes of the file.
+pub fn files(py: Python<'_>, captures: Vec<CaptureFile>) -> PyResult<Py<PyDict>> {
+    let result = PyDict::new(py);
+    for CaptureFile { name, bytes, .. } in captures {
+        result.set_item(name, PyBytes::new(py, &bytes))?;
     }
     Ok(result.unbind())
 }

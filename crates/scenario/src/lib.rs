@@ -22,6 +22,7 @@ pub mod resources;
 pub mod workload;
 
 mod bounds;
+mod capture;
 mod check;
 mod clocks;
 mod cross;
@@ -35,6 +36,7 @@ mod lossless;
 mod measure;
 mod scenario;
 
+pub use capture::{CapturedPlace, CapturedProtocol, PacketCapture};
 pub use check::{check, check_for};
 pub use clocks::Clocks;
 pub use cross::check::{Check, LENGTH_RULE, is_length};

@@ -5,6 +5,8 @@ use hitless_core::wire::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::capture::PacketCapture;
+
 /// Optional records of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -31,6 +33,9 @@ pub struct MeasureSettings {
     /// Totals of groups of flows over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub goodput: Vec<GoodputSampling>,
+    /// Captures of packets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub capture: Vec<PacketCapture>,
 }
 
 /// Samples of the queue depths of some ports.

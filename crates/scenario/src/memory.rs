@@ -29,6 +29,7 @@ struct Per {
     watched_packet: f64,
     message_of_autopsy: f64,
     ledger: f64,
+    captured_packet: f64,
 }
 
 /// In the order of the fields: a process with its libraries, including those for its report; a link before it is built;
@@ -51,6 +52,7 @@ const PER: Per = Per {
     watched_packet: 120.0,
     message_of_autopsy: 800.0,
     ledger: 280.0,
+    captured_packet: 320.0,
 };
 /// Time for which the order checker remembers arrived packets.
 const WATCHED: Duration = Duration::from_ms(10);
@@ -183,6 +185,7 @@ pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) ->
     parts.push(Part::new("switch.buffer", what, packets * PER.packet));
     parts.extend(tables_of_mechanisms(scenario, topology));
     parts.push(samples(scenario));
+    parts.extend(captured(scenario, carried_bps));
     parts.extend(watched(scenario, &offers, carried_bps));
     parts.extend(autopsies(scenario, &offers, packets));
     Estimate::of(parts)
@@ -317,6 +320,20 @@ fn autopsies(scenario: &Scenario, offers: &[Offer], packets: f64) -> Option<Part
     let what = format!("autopsies of {} messages", counted(messages));
     let bytes = messages * PER.message_of_autopsy + packets * PER.ledger;
     scenario.measure.autopsy.then(|| Part::new("measure.autopsy", what, bytes))
+}
+
+/// Estimates the captured packets: the limit of each capture, or fewer if the hosts cannot send as many. A packet of
+/// 1,000 B and its acknowledgement cross up to 6 links.
+fn captured(scenario: &Scenario, carried_bps: f64) -> impl Iterator<Item = Part> + '_ {
+    let seconds = scenario.duration.map_or(f64::INFINITY, |end| end.as_seconds());
+    let sent = 2.0 * 6.0 * carried_bps / 8_000.0 * seconds;
+    scenario.measure.capture.iter().enumerate().map(move |(number, capture)| {
+        let packets = sent.min(capture.limit as f64);
+        // A file is written next to the packets, so each exists twice.
+        let payload = if capture.payload { 2.0 * scenario.frame_max().0 as f64 } else { 0.0 };
+        let what = format!("{} captured packets", counted(packets));
+        Part::new(format!("measure.capture[{number}].limit"), what, packets * (PER.captured_packet + payload))
+    })
 }
 
 /// Estimates the packets that the order checker remembers, if it is on.

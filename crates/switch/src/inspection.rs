@@ -62,6 +62,11 @@ impl Switch {
         self.core.queue_bytes(now, port, queue)
     }
 
+    /// Returns the number of queues of a port.
+    pub fn queue_count(&self, port: PortId) -> usize {
+        self.core.ports[usize::from(port.0)].queue_count()
+    }
+
     /// Returns the bytes waiting in all queues of a port.
     pub fn port_bytes(&mut self, now: Time, port: PortId) -> u64 {
         match &mut self.core.ports[usize::from(port.0)].scheduler {

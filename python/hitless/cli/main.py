@@ -36,6 +36,10 @@ COMMANDS = {
         "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
     "why": Command("hitless.cli.why_app:why", "Explain why flows of a run were slow: their completion times, divided."),
+    "trace": Command(
+        "hitless.cli.trace_app:trace",
+        "Follow one packet through the captures of a run, or write the run's timeline.",
+    ),
     "switch": Command(
         "hitless.cli.live_app:switch_app",
         "Run a scenario's switches on this box's interfaces, and control a running one.",

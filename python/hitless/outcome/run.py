@@ -71,6 +71,8 @@ class Run:
     summary: Summary
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     wall_s: float = 0.0
+    captures: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """Captures of ``[[measure.capture]]``: pcapng files by name."""
     _times: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
     """Completion times once they are known (`hitless.outcome.times`): rows, plots and answers need the same ones."""
 

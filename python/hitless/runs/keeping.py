@@ -101,6 +101,8 @@ class KeptPoints:
 
     def keep(self, digest: str, run: Run) -> None:
         """Write a run; if this fails, store the reason in `trouble` and skip the run."""
+        if run.captures:  # a later run must write them again
+            return
         with self.lock(digest):
             if run.tables:
                 self._keep_folder(digest, run)

@@ -60,6 +60,11 @@ class Task:
         if self.run is not None:
             self.run = replace(self.run, tables={})
 
+    def release_captures(self) -> None:
+        """Free the captures of packets."""
+        if self.run is not None:
+            self.run = replace(self.run, captures={})
+
 
 class Pool:
     """Runs tasks on ``jobs`` threads, or on the caller's executor, and can be stopped."""

@@ -116,7 +116,10 @@ class Sweeping:
                 placed = table.select(*place, pl.all()) if table.width else table
                 file = f"tables/{name}/point{member.point.number:06}-seed{member.seed}.parquet"
                 write_frame(placed, self.folder.written(file))
+            folder = f"captures/point{member.point.number:06}-seed{member.seed}"
+            self.folder.write_captures(task.run.captures, folder)
         task.release_tables()
+        task.release_captures()
 
 
 def outcome_of(sweeping: Sweeping) -> Swept:

@@ -5,6 +5,7 @@
 //! and the formats that hosts and switches share. This module does not depend on switches or hosts.
 
 pub mod bolt;
+pub mod capture;
 pub mod frame;
 pub mod line_clock;
 pub mod link;

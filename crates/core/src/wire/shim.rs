@@ -43,6 +43,11 @@ impl ShimId {
         Self(Self::new(bytes, number).0 | 1 << 7)
     }
 
+    /// The identifier as a number.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
     /// Bytes of the header in the descriptor.
     #[inline]
     pub const fn bytes(self) -> usize {

@@ -5,6 +5,7 @@
 mod afq;
 mod bolt;
 mod budget;
+mod captures;
 mod deflection;
 mod every_nth;
 mod failures;

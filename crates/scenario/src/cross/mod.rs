@@ -1,5 +1,6 @@
 //! Cross checks: rules between several fields. Every refusal gives a reason.
 
+mod captures;
 pub(crate) mod check;
 pub(crate) mod composition;
 mod conflicts;
@@ -40,6 +41,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         check.composition(around);
         check.room_for_headers(around);
         check.measure(&topology);
+        check.captures(&topology);
     }
     check.into_problems()
 }

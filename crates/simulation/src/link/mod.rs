@@ -355,6 +355,11 @@ impl Links {
         self.impairments.entry(link).or_default()
     }
 
+    /// Makes [`Self::arrive`] decide about each frame of a link, so that its frames can be captured.
+    pub fn watch(&mut self, link: usize) {
+        self.impairment_mut(link);
+    }
+
     /// Removes the loss model of a link that ends in a switch elsewhere: the receiving end applies it.
     pub fn clear_loss(&mut self, link: usize) {
         if let Some(impairment) = self.impairments.get_mut(&link) {

@@ -20,9 +20,24 @@ pub struct Outcome {
     pub tables: Vec<Table>,
     /// Violated invariants, one sentence each. A run with any has failed.
     pub violations: Vec<String>,
+    /// Captures of packets.
+    pub captures: Vec<CaptureFile>,
     /// Requests that cannot be simulated, one sentence each. A run with any is refused because its scenario asks for
     /// too much; it does not indicate a bug in the simulator.
     pub limits: Vec<String>,
+}
+
+/// A capture of packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureFile {
+    /// Name in the scenario.
+    pub name: String,
+    /// The file, in the pcapng format.
+    pub bytes: Vec<u8>,
+    /// Packets in the file.
+    pub packets: u64,
+    /// Packets that the filter accepted, with those beyond the limit.
+    pub packets_accepted: u64,
 }
 
 /// The totals of a run.

@@ -205,6 +205,9 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         if reason == HostDrop::NetworkCardFull {
             self.shared.drops.note_at_host(host, descriptor.flow, descriptor.frame_bytes);
             self.shared.edge.refused_by_card(host, packet, &self.shared.packets);
+            if let Some(capture) = &mut self.shared.capture {
+                capture.refused(self.shared.queue.now(), host, descriptor);
+            }
         }
         self.shared.packets.remove(packet);
     }

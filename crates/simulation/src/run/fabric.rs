@@ -119,11 +119,13 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn command(&mut self, now: Time, switch: u32, mechanism: usize, command: u32) {
+        self.note_change(now);
         let (state, mut environment) = self.at(switch);
         state.command(now, mechanism, command, &mut environment);
     }
 
     fn set_port_state(&mut self, now: Time, switch: SwitchId, port: PortId, state: PortState) {
+        self.note_change(now);
         let (switch, mut environment) = self.at(switch.0);
         switch.port_state(now, port, state, &mut environment);
     }
@@ -161,7 +163,7 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId {
-        self.note_flow(spec.group);
+        self.note_flow(spec);
         let (hosts, mut environment) = self.hosts();
         hosts.add_flow(config, &mut environment)
     }
@@ -193,10 +195,19 @@ impl<E: Edge> Network<E> {
         (&mut self.switches[switch.0 as usize], from.port)
     }
 
-    /// Registers a flow of this group.
-    pub fn note_flow(&mut self, group: usize) {
-        self.shared.services.add_flow(group);
-        self.shared.drops.add_flow(group);
+    fn note_change(&mut self, now: Time) {
+        if let Some(capture) = &mut self.shared.capture {
+            capture.note_change(now);
+        }
+    }
+
+    /// Registers a flow.
+    pub fn note_flow(&mut self, spec: &FlowSpec) {
+        self.shared.services.add_flow(spec.group);
+        self.shared.drops.add_flow(spec.group);
+        if let Some(capture) = &mut self.shared.capture {
+            capture.add_flow(spec, self.shared.services.of_group(spec.group));
+        }
     }
 
     /// Adds the flows of the packets queued at a port. Returns the number of frames already handed to the link that

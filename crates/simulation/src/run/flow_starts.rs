@@ -214,7 +214,7 @@ impl FlowStarts {
         network: &mut Network<E>,
     ) -> FlowId {
         let config = FlowConfig { start: now, application: Application::Appended, ..self.config(&spec, scenario) };
-        network.note_flow(spec.group);
+        network.note_flow(&spec);
         self.specs.push(spec);
         let (hosts, mut environment) = network.hosts();
         hosts.open(now, config, &mut environment)

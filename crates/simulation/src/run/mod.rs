@@ -8,6 +8,7 @@
 
 mod autopsy;
 mod build;
+mod capture;
 mod checkpoint;
 mod closed_loops;
 mod control_plane;

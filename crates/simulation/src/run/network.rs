@@ -142,6 +142,9 @@ impl<E: Edge> Network<E> {
         } else if self.lose_in_flight(now, link, packet) {
             return false;
         }
+        if self.shared.capture.is_some() {
+            self.shared.capture_on_link(now, link, packet, Fate::Arrives);
+        }
         if self.shared.edge.takes(now, link, packet, &self.shared.packets) {
             self.shared.discard(packet);
             return false;
@@ -217,6 +220,9 @@ impl<E: Edge> Network<E> {
             switch.receive_corrupted(now, to.port, &mut environment);
         }
         self.shared.edge.lost(link, packet, &self.shared.packets, fate);
+        if self.shared.capture.is_some() {
+            self.shared.capture_on_link(now, link, packet, fate);
+        }
         let descriptor = &self.shared.packets[packet];
         if descriptor.transport != Transport::None {
             self.shared.lost += 1;

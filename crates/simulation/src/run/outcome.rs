@@ -9,7 +9,7 @@ use super::edge::Edge;
 use super::event_loop::Run;
 use super::global::End;
 use super::tables;
-use crate::results::{FlowTotals, Outcome, Summary};
+use crate::results::{CaptureFile, FlowTotals, Outcome, Summary};
 
 /// Closes a run that has ended and returns its outcome.
 pub(super) fn close<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
@@ -30,6 +30,8 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     run.network.shared.settle_order();
     let flow_tables = run.settle_records(ended_at);
     let leaks = buffer_leaks(&mut run, ended_at);
+    let capture = run.network.shared.capture.take();
+    let captures = capture.map_or(Vec::new(), |capture| capture.into_files(&run.global.scenario, ended_at));
     let ledger = Ledger { run: &run, end, ended_at };
     let mut reports = run.reports(ended_at);
     ledger.add_resources(&mut reports);
@@ -41,9 +43,10 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     violations.extend(shared.edge.violations(&shared.records.flows));
     let limits = ledger.limits(&reports);
     Outcome {
-        summary: ledger.summary(&reports),
+        summary: ledger.summary(&reports, &captures),
         tables: tables::tables(&run, &reports, flow_tables, ended_at),
         violations,
+        captures,
         limits,
     }
 }
@@ -113,7 +116,7 @@ impl<E: Edge> Ledger<'_, E> {
         })
     }
 
-    fn summary(&self, reports: &[(SwitchId, Report)]) -> Summary {
+    fn summary(&self, reports: &[(SwitchId, Report)], captures: &[CaptureFile]) -> Summary {
         let totals = self.run.network.hosts.totals();
         Summary {
             seed: self.run.global.scenario.seed,
@@ -139,7 +142,7 @@ impl<E: Edge> Ledger<'_, E> {
             fairness: self.run.global.totals.fairness(&self.run.global.scenario),
             drops: self.run.drops(),
             retired: self.run.retired(),
-            warnings: self.warnings(reports),
+            warnings: self.warnings(reports).into_iter().chain(cut(captures)).collect(),
         }
     }
 
@@ -167,4 +170,15 @@ impl<E: Edge> Ledger<'_, E> {
         }
         warnings
     }
+}
+
+/// Warnings about captures that reached their limit.
+fn cut(captures: &[CaptureFile]) -> impl Iterator<Item = String> + '_ {
+    let is_cut = |capture: &&CaptureFile| capture.packets < capture.packets_accepted;
+    captures.iter().filter(is_cut).map(|CaptureFile { name, packets, packets_accepted, .. }| {
+        format!(
+            "the capture {name} has the first {packets} of {packets_accepted} packets: narrow its filter, or raise its \
+             limit"
+        )
+    })
 }

@@ -36,6 +36,10 @@ impl Services {
         self.of_flows.let_go(flow.0 as usize);
     }
 
+    pub fn of_group(&self, group: usize) -> ServiceKey {
+        self.of_groups.get(group).copied().unwrap_or_default()
+    }
+
     pub fn of(&self, flow: FlowId) -> ServiceKey {
         self.of_flows.get(flow.0 as usize).copied().unwrap_or_default()
     }

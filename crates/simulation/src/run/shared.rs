@@ -10,12 +10,13 @@ use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::{DirectedLink, Host, Node, Topology};
 use hitless_switch::{DropReason, SwitchEvent};
 
+use super::capture::Capture;
 use super::drops::DropLedger;
 use super::edge::Edge;
 use super::event::{NodeClocks, SimulationEvent, kind};
 use super::order::OrderChecker;
 use super::records::{Records, Services};
-use crate::link::{Link, Links};
+use crate::link::{Fate, Link, Links};
 
 /// A message to another partition that is not a frame.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +79,9 @@ pub(super) struct Shared<E> {
     pub drops: DropLedger,
     /// Present if the scenario requests it.
     pub order: Option<Box<OrderChecker>>,
+    /// Present if the scenario requests it.
+    #[part]
+    pub capture: Option<Box<Capture>>,
     #[configured]
     pub edge: E,
 }
@@ -154,6 +158,7 @@ impl<E> Shared<E> {
             services: Services::new(&scenario.flows),
             drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
             order: None,
+            capture: None,
             edge,
         }
     }
@@ -198,6 +203,7 @@ impl<E: Edge> Shared<E> {
             clocks,
             events_at_once,
             host_links,
+            capture,
             links_of_ports,
             shortest_delays,
             switch_links,
@@ -223,6 +229,7 @@ impl<E: Edge> Shared<E> {
             clocks,
             events_at_once,
             host_links,
+            capture,
             links_of_ports,
             shortest_delays,
             switch_links,
@@ -260,6 +267,9 @@ impl<E: Edge> Shared<E> {
         self.events_at_once += other.events_at_once;
         self.records.merge(other.records);
         self.drops.merge(other.drops);
+        if let (Some(own), Some(other)) = (&mut self.capture, other.capture) {
+            own.merge(*other);
+        }
     }
 
     /// Returns the minimum delay of a link during the run.
@@ -339,12 +349,25 @@ impl<E: Edge> Shared<E> {
     #[inline(never)]
     pub fn drop_in_switch(&mut self, switch: u32, packet: PacketHandle, reason: DropReason) {
         let descriptor = &self.packets[packet];
+        if let Some(capture) = &mut self.capture {
+            capture.ended(self.queue.now(), switch, self.hosts_count + switch, descriptor, reason);
+        }
         let flow = (descriptor.transport != Transport::None).then_some(descriptor.flow);
         self.lost += u64::from(flow.is_some());
         if reason.is_loss() {
             self.drops.note(switch, flow, reason, descriptor.frame_bytes);
         }
         self.discard(packet);
+    }
+
+    /// Captures a frame at the end of a link, or one that it has lost.
+    #[cold]
+    #[inline(never)]
+    pub fn capture_on_link(&mut self, now: Time, link: u32, packet: PacketHandle, fate: Fate) {
+        let Self { capture: Some(capture), links, packets, .. } = self else { return };
+        let state = &links[link as usize];
+        let to = state.to().node.index(self.hosts_count as usize) as u32;
+        capture.on_link(now, link, state.delay(), to, &packets[packet], fate);
     }
 
     pub fn existing(&mut self) -> Vec<PacketHandle> {

@@ -143,5 +143,8 @@ impl<E: Edge> Network<E> {
         if let Some(order) = &mut self.shared.order {
             order.let_go(flow);
         }
+        if let Some(capture) = &mut self.shared.capture {
+            capture.let_go(flow);
+        }
     }
 }

@@ -28,6 +28,7 @@ fn same(found: &Outcome, expected: &Outcome, what: &str) {
     for (found, expected) in found.tables.iter().zip(&expected.tables) {
         assert_eq!(found, expected, "{what}");
     }
+    assert!(found.captures == expected.captures, "captures {what}");
 }
 
 /// Checkpoints the run at these fractions, and resumes each time in a newly built simulation.

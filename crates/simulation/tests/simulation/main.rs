@@ -4,6 +4,7 @@
 mod afq;
 mod autopsy;
 mod bolt;
+mod captures;
 mod checkpoints;
 mod compositions;
 mod congestion;

@@ -5,6 +5,7 @@ use hitless_scenario::Scenario;
 use hitless_simulation::Outcome;
 use proptest::prelude::*;
 
+use crate::captures;
 use crate::compositions;
 use crate::support::{self, check, simulation, sound};
 
@@ -28,6 +29,7 @@ fn assert_equal(one: &Outcome, other: &Outcome, what: &str) {
     }
     assert_eq!(summary(one), summary(other), "{what}");
     assert_eq!(one.violations, other.violations, "{what}");
+    assert!(one.captures == other.captures, "captures {what}");
 }
 
 /// Compares the undivided run of a scenario with divided ones.
@@ -97,7 +99,7 @@ const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\ncore_link = { rate = \"10 Gb
 fn failures_recovery_and_samples_are_the_same_in_pieces() {
     // A failure with frames in flight in both directions, and a failure that ends during its detection.
     for (period_us, outage_us) in [(500, 200), (100, 20)] {
-        compare(&failing(period_us, outage_us), &DIVISIONS);
+        compare(&(failing(period_us, outage_us) + captures::SOME), &DIVISIONS);
     }
 }
 
@@ -164,7 +166,7 @@ proptest! {
     #[test]
     fn every_mechanism_is_the_same_in_pieces(text in compositions::texts(), division in prop::sample::select(&DIVISIONS[..])) {
         if check(&text).is_ok() {
-            compare(&text, &[division]);
+            compare(&(text + captures::SOME), &[division]);
         }
     }
 

@@ -4,7 +4,7 @@
 //! result.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::{Packet, PortId, Time};
+use hitless_core::wire::{Packet, PortId, QueueId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;
@@ -131,6 +131,7 @@ impl Core {
         let mark = || mark_congestion(descriptor);
         // Nothing can delay the packet between here and its queue, so the departure is final.
         let Some(departs_at) = scheduler.offer(now + self.lead, frame_bytes, transmission, mark) else {
+            (descriptor.egress_port, descriptor.queue) = (egress_port, QueueId(0));
             return Shortcut::Full;
         };
         towards.frames.count_sent(frame_bytes);

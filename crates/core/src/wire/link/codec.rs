@@ -9,7 +9,8 @@ use super::format::{
 use super::headers::{LinkHeaderSet, is_for_observers};
 use super::refusal::Refusal;
 use crate::wire::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
-use crate::wire::shim::{ShimId, ShimStack};
+use crate::wire::shim::{Shim, ShimId, ShimStack};
+use crate::wire::trimmed::Trimmed;
 
 /// Maximum frame length at which trailing bytes count as padding; an adapter can add a check sequence's length to the
 /// minimum.
@@ -73,6 +74,9 @@ fn take_inner<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Refusal> {
     *rest = padding;
     Ok(inner)
 }
+
+/// The kind of a header without a number on links, in captures of a simulation only.
+const CAPTURED_ONLY: u8 = 127;
 
 /// The reason why a frame cannot be put on the link: a bug in this switch, not in the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +148,28 @@ impl LinkFormat {
         writer.out.fill(0);
         Ok(needed_bytes)
     }
+}
+
+/// Appends everything of a frame of the link between its addresses and its inner frame, for a capture. Unlike
+/// [`LinkFormat::encode`] it takes any combination of headers; one without a number on links has kind
+/// [`CAPTURED_ONLY`] and its identifier before its bytes. Returns false and appends nothing if a packet has no headers.
+pub fn put_captured(spoken: &LinkHeaderSet, shims: &ShimStack, inner_bytes: Option<u32>, out: &mut Vec<u8>) -> bool {
+    let is_hidden = |id: ShimId| is_for_observers(id) || id == Trimmed::ID;
+    let count = shims.iter().filter(|&(id, _)| !is_hidden(id)).count() as u8;
+    if count == 0 && inner_bytes.is_some() {
+        return false;
+    }
+    out.extend(EtherType::EXPERIMENTAL_1.0.to_be_bytes());
+    out.extend([VERSION, count | if inner_bytes.is_some() { HAS_INNER } else { 0 }]);
+    for (id, bytes) in shims.iter().filter(|&(id, _)| !is_hidden(id)) {
+        match spoken.code_of(id) {
+            Some(code) => out.push(code),
+            None => out.extend([CAPTURED_ONLY, id.number()]),
+        }
+        out.extend(bytes);
+    }
+    out.extend(inner_bytes.iter().flat_map(|&bytes| (bytes as u16).to_be_bytes()));
+    true
 }
 
 /// Applies the rules of the other end, and returns the length of the frame.

@@ -28,7 +28,7 @@ mod format;
 mod headers;
 mod refusal;
 
-pub use codec::CannotEncode;
+pub use codec::{CannotEncode, put_captured};
 pub use format::{ADDED_BYTES_WITH_ALL_SHIMS, INNER_BYTES_MAX, LinkFormat, LinkFrame, VERSION, inner_mtu, outer_mtu};
 pub use headers::{LinkHeader, LinkHeaderSet, LinkHeaders, PRIORITIES, parse};
 pub use refusal::{Refusal, RefusalCounters};

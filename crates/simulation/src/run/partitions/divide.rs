@@ -31,9 +31,11 @@ fn copy(whole: &Network<Closed>, scenario: &Scenario) -> Network<Closed> {
     let Network { topology, shared, hosts, switches } = whole;
     let absent =
         || Switch::new(architecture(&scenario.switch), Vec::new(), buffer_policy(&scenario.switch, 0), Vec::new());
+    let capture = shared.capture.as_ref().map(|capture| capture.for_partition());
+    let empty = Shared::new(scenario, topology, shared.links.clone(), shared.routing.clone(), Closed);
     Network {
         topology: topology.clone(),
-        shared: Shared::new(scenario, topology, shared.links.clone(), shared.routing.clone(), Closed),
+        shared: Shared { capture, ..empty },
         hosts: hosts.clone(),
         switches: switches.iter().map(|_| absent()).collect(),
     }

@@ -1,0 +1,69 @@
+//! Checks of `[[measure.capture]]`.
+
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::settings::{Problem, suggestion};
+use hitless_core::wire::Time;
+
+use super::check::Check;
+use crate::capture::PacketCapture;
+use crate::network::topology::Topology;
+
+impl Check<'_> {
+    pub(super) fn captures(&mut self, topology: &Topology) {
+        let captures = &self.scenario.measure.capture;
+        self.require_unique(captures.iter().map(|capture| capture.name.as_str()), "measure.capture");
+        for (index, capture) in captures.iter().enumerate() {
+            self.capture(capture, topology, &format!("measure.capture[{index}]"));
+        }
+    }
+
+    fn capture(&mut self, capture: &PacketCapture, topology: &Topology, section: &str) {
+        self.capture_name(capture, section);
+        self.require_else(capture.has_place(), || {
+            let hint = "name hosts, links, ports or switches; \"*\" is all of a kind";
+            Problem::new(format!("{section}.links"), "", "a capture needs a place").hint(hint)
+        });
+        let mut unknown = Vec::new();
+        capture.places(topology, |name, field, rule| unknown.push((name.to_owned(), field, rule)));
+        for (name, field, rule) in unknown {
+            self.no_such_place(topology, &name, &format!("{section}.{field}"), rule);
+        }
+        self.capture_filter(capture, section);
+        self.capture_times(capture, section);
+    }
+
+    /// A capture is a file of its name.
+    fn capture_name(&mut self, capture: &PacketCapture, section: &str) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let fits = capture.name.chars().all(is_plain) && capture.name.starts_with(|c: char| c != '.');
+        let rule = "must be letters, digits, '-', '_' and '.', because a file is named after it";
+        self.require(fits, &format!("{section}.name"), rule);
+    }
+
+    fn capture_filter(&mut self, capture: &PacketCapture, section: &str) {
+        let groups = || self.scenario.flows.iter().map(|group| group.name.as_str());
+        let unknown = |(_, name): &(usize, &String)| !groups().any(|group| group == *name);
+        let unknown: Vec<_> = capture.groups.iter().enumerate().filter(unknown).collect();
+        for (index, name) in unknown {
+            let hint = suggestion(name, self.scenario.flows.iter().map(|group| group.name.as_str()));
+            let field = format!("{section}.groups[{index}]");
+            self.report(Problem::new(field, "", "no [[flows]] has this name").maybe_hint(hint));
+        }
+        let are_classes = capture.classes.iter().all(|&class| class < 8);
+        self.require(are_classes, &format!("{section}.classes"), "must be from 0 to 7");
+        let has_queues = capture.queues.is_empty() || !capture.ports.is_empty();
+        let rule = "select packets at ports, and this capture has no ports";
+        self.require(has_queues, &format!("{section}.queues"), rule);
+        self.require(capture.limit > 0, &format!("{section}.limit"), "must be at least 1");
+    }
+
+    fn capture_times(&mut self, capture: &PacketCapture, section: &str) {
+        let until = capture.until.unwrap_or(Time::NEVER);
+        self.require_else(capture.from < until, || {
+            let rule = format!("must be before until = {}", until.text());
+            Problem::new(format!("{section}.from"), "", rule)
+        });
+        let rule = "must be before the run ends (duration)";
+        self.require(self.is_within_run(capture.from), &format!("{section}.from"), rule);
+    }
+}

@@ -1,0 +1,1 @@
+"""Captures of packets in folders of results: reading them, and the way of one packet."""

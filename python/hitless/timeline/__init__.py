@@ -1,0 +1,1 @@
+"""Timelines of runs for the viewer of Perfetto."""
