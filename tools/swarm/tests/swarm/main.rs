@@ -65,7 +65,8 @@ fn hunt(first_seed: u64, worlds: u64, canary: Option<Canary>) -> Totals {
     let first_only = canary.is_some();
     // Minimising has a separate test.
     let shrink_for = Duration::from_secs(1);
-    let hunt = Hunt { first_seed, worlds: Some(worlds), wall_time: None, threads: 1, canary, first_only, shrink_for };
+    let (wall_time, with) = (None, None);
+    let hunt = Hunt { first_seed, worlds: Some(worlds), wall_time, threads: 1, canary, first_only, shrink_for, with };
     hunt.run(builtin(), &Progress::default(), &|_: &Finding| {})
 }
 
