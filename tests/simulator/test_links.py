@@ -70,3 +70,31 @@ def test_the_drawing_marks_links_with_other_rates_and_their_changes():
     svg = draw_topology(hl.Scenario(chain({"name": "s->t", "delay": "3 us", "changes": changes})).effective, alone=True)
     for words in ("delay 3 us", "rate 5 Gbps from 1 ms", "frames lost from 2 ms"):
         assert words in svg, words
+
+
+def test_a_path_with_a_tenth_of_the_rate_gets_a_tenth_as_many_flows():
+    fields = {
+        **chain(),
+        "topology": {
+            "kind": "leaf-spine",
+            "leaves": 2,
+            "spines": 3,
+            "hosts_per_leaf": 1,
+            "host_link": WIRE,
+            "core_link": WIRE,
+        },
+        "routing": {"choice": "weighted-hash"},
+        "link": [{"name": "spine1->leaf1", "rate": "10 Gbps"}],
+        "transport": [{"name": "u", "kind": "roce"}],
+    }
+    (group,) = fields["flows"]
+    size = {"kind": "fixed", "bytes": "1 KB"}
+    fields["flows"] = [
+        {**group, "sources": ["h0"], "destinations": ["h1"], "sizes": size, "period": "1 us", "count": 4_200}
+    ]
+    links = hl.Scenario(fields).run().tables["links"]
+    frames = dict(zip(links["link"], links["frames_sent"], strict=True))
+    sent = [frames[f"leaf0->spine{spine}"] for spine in range(3)]
+    assert sum(sent) == 4_200
+    # 2,000 of 4,200, 200, and 2,000: five standard deviations are 162 and 69.
+    assert sent == [pytest.approx(2_000, abs=162), pytest.approx(200, abs=69), pytest.approx(2_000, abs=162)], sent
