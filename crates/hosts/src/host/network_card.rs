@@ -309,6 +309,21 @@ mod tests {
     }
 
     #[test]
+    fn a_late_card_takes_its_next_frame_when_the_line_is_free_and_keeps_the_rate() {
+        let clock = Some(CardClock { offset_ppb: 0, seed: 1 });
+        let mut card = NetworkCard::without_queue(&NetworkCardConfig { clock, ..NetworkCardConfig::at_rate(RATE) });
+        let (mut now, mut last_bit_at) = (Time(1), Time(1));
+        for number in 0..10_000 {
+            // A late card saves 7 bytes of each gap.
+            assert!(last_bit_at <= now + Duration(7 * 80), "frame {number} is taken at {now}, before {last_bit_at}");
+            last_bit_at = card.send_queued(now, Time(1), 1_518, number > 0);
+            now = card.line_free_at();
+        }
+        // The first frame's delay and the lag of the last are each below a frame.
+        assert!(last_bit_at < Time(10_002 * 123_040), "{last_bit_at}");
+    }
+
+    #[test]
     fn a_queue_of_bytes_counts_what_remains_to_be_sent() {
         let mut card = card(QueueCapacity::Bytes(Bytes(168)));
         assert_eq!(card.enqueue(Time(0), 64), Some(Time(6_720)));
