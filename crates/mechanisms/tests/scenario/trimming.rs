@@ -33,7 +33,7 @@ fn what_cannot_be_meant_is_refused() {
             "leaf0 has packet trimming by another entry, and its ports share one set of parameters",
         ),
         (text(strict, "tcp", TRIMMING), "mechanism[0].headers_per_packet", "the scheduler is \"strict\""),
-        (text("", "roce", TRIMMING), "mechanism[0]", "no transport is one of them"),
+        (text("", "packet-pair", TRIMMING), "mechanism[0]", "no transport is one of them"),
         (
             beside("kind = \"afq\""),
             "mechanism[1].ports",
@@ -49,6 +49,7 @@ fn what_cannot_be_meant_is_refused() {
     assert_refused(rows);
     let strict = text(strict, "tcp", &format!("{TRIMMING}headers_per_packet = 0\n"));
     sound(&strict);
+    sound(&text("", "roce", TRIMMING));
 }
 
 #[test]
