@@ -43,7 +43,8 @@ def test_hosts_do_not_know_of_a_slow_link():
 
 def test_every_cell_runs_to_its_end_in_a_small_fabric(monkeypatch):
     monkeypatch.setattr(Scale, "of", classmethod(lambda cls, context: SMALL))
-    monkeypatch.setattr(one_bad_link, "_HOST_BYTES", 300_000)
+    monkeypatch.setattr(one_bad_link, "_HOST_BYTES", 200_000)
+    monkeypatch.setattr(one_bad_link, "TRANSPORTS", [BY_NAME[name] for name in ("IRN", "TCP", "MRC")])
     exhibit, context = OneBadLink(), Context(effort="quick")
     points = list(exhibit.points(context))
     runs = Runs({one.key: one.reduce(ran(one.what, keep=one.keep)) for one in points})
@@ -51,7 +52,7 @@ def test_every_cell_runs_to_its_end_in_a_small_fabric(monkeypatch):
     assert len(rows) == 2 * len(points) == 4 * len(SMALL.cells())
     # A cut link is a quarter of the paths between two pods: RoCE gives up after seven timeouts, and TCP backs off.
     endless = {(row.series, row.x) for row in rows if not 10 < row.measured < 20_000}
-    assert endless <= {("go-back-N", "cut"), ("IRN", "cut"), ("TCP", "cut")}
+    assert endless <= {("IRN", "cut"), ("TCP", "cut")}
     assert len(list(exhibit.plots(runs, context))) == len(WORKLOADS)
 
 
