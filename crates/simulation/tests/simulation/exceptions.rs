@@ -42,9 +42,9 @@ fn only_the_hosts_of_an_exception_have_its_delays() {
             assert_eq!(after - before, 5_300_000, "{source}: {before} and {after} ps");
         }
     }
-    let alone = durations("[[host.exceptions]]\nhosts = [\"h0\"]\nnetwork_card = { send = \"5 us\" }\n");
+    let alone = durations("[[host.exceptions]]\nhosts = [\"h0\"]\nnetwork_card = { send = \"50 us\" }\n");
     for ((source, after), (_, before)) in alone.iter().zip(&plain) {
-        let expected = if source == "h0" { 5_000_000 } else { 0 };
+        let expected = if source == "h0" { 50_000_000 } else { 0 };
         assert_eq!(after - before, expected, "{source}: {before} and {after} ps");
     }
 }
