@@ -18,8 +18,8 @@ pub struct Division {
 
 impl Division {
     /// Divides the network into at most `parts` parts. Links without delay are never cut, and a host stays with the
-    /// switch at its first port. An exception: with at least as many `parts` as nodes, each node is a separate part, where
-    /// possible.
+    /// switch at its first port. An exception: with at least as many `parts` as nodes, each node is a separate part,
+    /// where possible.
     ///
     /// Switches with hosts are divided into ranges with about the same number of ports, in the order of their hosts (in
     /// a fat tree, the order of pods). Every other switch joins the part to which it has the most links, and in a tie
