@@ -35,7 +35,10 @@ COMMANDS = {
     "report": Command(
         "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
-    "why": Command("hitless.cli.why_app:why", "Explain why flows of a run were slow: their completion times, divided."),
+    "why": Command(
+        "hitless.cli.why_app:why",
+        "Explain why flows were slow: their completion times, divided along the critical path.",
+    ),
     "trace": Command(
         "hitless.cli.trace_app:trace",
         "Follow one packet through the captures of a run, or write the run's timeline.",

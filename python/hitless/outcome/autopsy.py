@@ -99,7 +99,7 @@ class Why:
 
 
 def autopsy_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return the table of autopsies of a run. Raises `BadInput` if it has none."""
+    """Return the table of autopsies of a run. Raises `BadInput` without one."""
     if TABLE not in tables:
         raise BadInput(
             "the run has no autopsy", hint="autopsy = true in [measure] of the scenario divides completion times"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 _Numbers: TypeAlias = NDArray[np.int64]
 Parts: TypeAlias = tuple[float, float, float, float]
-"""Of a path, or of one link: delay in seconds, seconds per bit summed and at most, and overhead in bytes at most."""
+"""A path or a link: delay in seconds, seconds per bit summed and at most, and overhead in bytes at most."""
 WHOLE_ROWS = 5
 """Rows of `Ways.totals_from`: `Parts`, and the number of links."""
 

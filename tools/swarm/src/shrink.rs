@@ -45,7 +45,7 @@ fn still_fails(candidate: &World, fault: &Fault, registry: &Registry) -> bool {
     verdict.faults.iter().any(|found| found.signature() == fault.signature())
 }
 
-/// Returns worlds with one part fewer; those without the largest parts come first.
+/// Returns worlds with one part fewer; the smallest worlds come first.
 fn candidates(world: &World) -> Vec<World> {
     let table = world.table();
     let mut smaller = Vec::new();

@@ -183,7 +183,7 @@ pub fn detour(seed: u64) -> Table {
     world
 }
 
-/// A healthy fabric with enough room, and mechanisms that have nothing to do.
+/// A healthy fabric with enough room, and idle mechanisms.
 pub fn calm(seed: u64, settings: &Settings<'_>) -> Table {
     let dice = &mut Dice::new(seed, "calm");
     let fabric = topology::any(dice);

@@ -64,7 +64,7 @@ fn longer(evidence: &Evidence<'_>) -> Option<Summary> {
     Some(Simulation::new(scenario).ok()?.run(&Progress::default()).summary)
 }
 
-/// Returns whether connections of the world may give up: those of RDMA have no congestion control here, so several of
+/// Returns whether connections of the world may give up: RDMA has no congestion control here, so several of
 /// them can fill a queue again and again, always before the same one (seed 38,002,194).
 fn may_give_up(evidence: &Evidence<'_>, summary: &Summary) -> bool {
     let is_rdma = |transport: &Table| transport.get("kind").and_then(Value::as_str) == Some("roce");

@@ -88,13 +88,13 @@ pub struct LeafSpine {
     /// Number of hosts on each leaf; host h is on leaf h / hosts_per_leaf.
     #[schemars(range(min = 1, max = 4096))]
     pub hosts_per_leaf: u32,
-    /// Number of consecutive leaves with a link to the same host, in each plane. 2 is a dual ToR: h0 is on leaf0 and
-    /// leaf1.
+    /// Number of consecutive leaves with a link to the same host, in each plane; left out: 1. 2 is a dual ToR: h0 is
+    /// on leaf0 and leaf1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 64))]
     pub leaves_per_host: u32,
-    /// Number of parallel fabrics. Each host has ports in all of them, and only hosts connect them. With several planes
-    /// the names of switches start with their plane: p0-leaf0, p1-spine3.
+    /// Number of parallel fabrics; left out: 1. Each host has ports in all of them, and only hosts connect them. With
+    /// several planes the names of switches start with their plane: p0-leaf0, p1-spine3.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 64))]
     pub planes: u32,
@@ -150,8 +150,8 @@ pub struct FatTree {
     /// Wiring between aggregation and core switches.
     #[serde(default)]
     pub wiring: FatTreeWiring,
-    /// Number of parallel fat trees. Each host has a port in each of them, and only hosts connect them. With several
-    /// planes the names of switches start with their plane: p0-edge0, p1-core3.
+    /// Number of parallel fat trees; left out: 1. Each host has a port in each of them, and only hosts connect them.
+    /// With several planes the names of switches start with their plane: p0-edge0, p1-core3.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 64))]
     pub planes: u32,
