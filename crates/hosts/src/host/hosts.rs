@@ -316,10 +316,7 @@ impl Hosts {
             Event::Poll(flow, side) => self.poll(now, flow, side, env),
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
-            Event::EmitByPort(packet, port) => {
-                let host = env.packets()[packet].source;
-                self.hosts[host.0 as usize].send_by_port(now, port, packet, env);
-            }
+            Event::EmitByPort(packet, port) => self.emit_by_port(now, packet, port, env),
             Event::PortDrained(host, lane) => self.port_drained(now, host, lane, env),
             Event::QueueByClass(_)
             | Event::ClassTurns(_)

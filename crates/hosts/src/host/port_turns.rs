@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hitless_core::engine::PacketHandle;
 use hitless_core::wire::{FlowId, HostId, PortId, Time};
 
 use super::connection::Connection;
@@ -46,6 +47,18 @@ impl Hosts {
         for ports in self.hosts.iter_mut().filter_map(|state| state.ports.as_mut()) {
             ports.set_lost(host, planes);
         }
+    }
+
+    /// Sends a packet that has passed the delay of its host's stack.
+    pub(super) fn emit_by_port<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        port: PortId,
+        env: &mut E,
+    ) {
+        let host = env.packets()[packet].source;
+        self.hosts[host.0 as usize].send_by_port(now, port, packet, env);
     }
 
     /// Gives the waiting flows of a lane their turns.

@@ -55,8 +55,8 @@ fn bytes(text: &str) -> Option<i64> {
     text.strip_suffix(" B")?.parse().ok()
 }
 
-/// Runs the world for longer. Small windows, constant windows into small queues and short rounds make a flow slow; such a
-/// flow is not stuck.
+/// Runs the world for longer. Small windows, constant windows into small queues and short rounds make a flow slow; such
+/// a flow is not stuck.
 fn longer(evidence: &Evidence<'_>) -> Option<Summary> {
     let mut table = evidence.world.table().clone();
     table.insert("duration".into(), LONGER.into());
@@ -64,8 +64,8 @@ fn longer(evidence: &Evidence<'_>) -> Option<Summary> {
     Some(Simulation::new(scenario).ok()?.run(&Progress::default()).summary)
 }
 
-/// Returns whether connections of the world may give up: RDMA has no congestion control here, so several of
-/// them can fill a queue again and again, always before the same one (seed 38,002,194).
+/// Returns whether connections of the world may give up: RDMA has no congestion control here, so several
+/// connections can fill a queue again and again, always before the packets of another one (seed 38,002,194).
 fn may_give_up(evidence: &Evidence<'_>, summary: &Summary) -> bool {
     let is_rdma = |transport: &Table| transport.get("kind").and_then(Value::as_str) == Some("roce");
     let is_full = summary.drops.get("queue full").is_some_and(|&drops| drops > 0);

@@ -25,7 +25,7 @@ mod opcode {
 /// Syndromes of the ACK header: an acknowledgement without credits, and a sequence error.
 const SYNDROME_OK: u8 = 0x1f;
 const SYNDROME_SEQUENCE_ERROR: u8 = 0x60;
-/// Reserved by the specification; here a notice of a trimmed packet, with the packet's number in place of the message's.
+/// Reserved by the specification; here a notice of a trimmed packet, with its number in place of the message's.
 const SYNDROME_TRIMMED: u8 = 0x40;
 
 /// Writes a packet. If the simulator counts an RDMA extended header for it, the packet is a write of its own, because a

@@ -85,7 +85,7 @@ fn a_connection_that_starts_later_does_the_same_later() {
             acknowledged: packet,
             cumulative: packet + 1,
             received_bytes: (packet + 1) * 4_150,
-            congestion: packet % 3 == 0,
+            congestion: packet.is_multiple_of(3),
             ..Default::default()
         };
         (0..sent.len() as u64)
