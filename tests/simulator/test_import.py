@@ -275,6 +275,21 @@ def test_switches_of_hpcc_pause_instead_of_dropping(tmp_path):
     assert int(dropping.flows["packets_retransmitted"].sum()) > 0
 
 
+def test_hpccs_thresholds_are_dynamic_with_both_values_of_their_key(tmp_path):
+    paths = incast(tmp_path, 2)
+    paths[1].write_text(paths[1].read_text() + "USE_DYNAMIC_PFC_THRESHOLD 0\n")
+    found = import_files(paths)
+    assert tomllib.loads(found.scenario)["switch"]["buffer"] == {"kind": "shared", "total": "2 MiB", "alpha": 0.125}
+    assert any("USE_DYNAMIC_PFC_THRESHOLD 0" in sentence for sentence in found.report.not_mapped)
+    # All ports have the rate of the hosts.
+    assert not any("faster than hosts" in sentence for sentence in found.report.not_mapped)
+    paths[0].write_text(
+        "6 2 5\n4 5\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 5 100Gbps 1us 0\n3 5 100Gbps 1us 0\n4 5 400Gbps 1us 0"
+    )
+    report = import_files(paths[:2]).report
+    assert any("faster than hosts" in sentence for sentence in report.not_mapped)
+
+
 @pytest.mark.parametrize(
     ("rate", "delay", "payload", "kept"),
     [("100Gbps", "1us", 1000, True), ("400Gbps", "1us", 9000, False), ("25Gbps", "1us", 9000, True)],

@@ -38,9 +38,10 @@ def settled(switch: SwitchSettings, network: Network, packet_bytes: int, report:
         return replace(switch, pfc=None)
     if switch.pfc == PFC:
         report.mapped.append("PFC of HPCC's switches: pauses at the buffer's alpha, obeyed at once, end 3 KiB below")
+        is_faster = any(link.rate_bps > network.host_bps for link in network.links)
         report.not_mapped.append(
             "PFC of HPCC's switches: 4 KiB reserved for each queue, a headroom of three times rate and delay (here "
-            "derived), higher thresholds at ports faster than hosts"
+            f"derived){', higher thresholds at ports faster than hosts' if is_faster else ''}"
         )
     return switch
 

@@ -113,10 +113,12 @@ def switch_of(config: Config, network: Network, report: Report) -> SwitchSetting
     else:
         report.assumed.append(f"{config.file}: marking as in HPCC's run.py, since {_MAPS[0]} is missing")
     megabytes = config.whole("BUFFER_SIZE", _BUFFER_MIB, 10**6) or _BUFFER_MIB
-    alpha = DYNAMIC_ALPHA if config.whole("USE_DYNAMIC_PFC_THRESHOLD", 1) else 1.0
-    report.mapped.append(f"{config.file}: BUFFER_SIZE {megabytes} as MiB of a shared buffer, alpha = {alpha:g}")
+    report.mapped.append(f"{config.file}: BUFFER_SIZE {megabytes} as MiB of a shared buffer, alpha = {DYNAMIC_ALPHA:g}")
+    if not config.whole("USE_DYNAMIC_PFC_THRESHOLD", 1):
+        told = "thresholds stay dynamic, because HPCC's switches ignore this key"
+        report.not_mapped.append(f"{config.file}: USE_DYNAMIC_PFC_THRESHOLD 0: {told}")
     usual = by_rate.pop(rates[-1])
-    buffer: Settings = {"kind": "shared", "total": f"{megabytes} MiB", "alpha": alpha}
+    buffer: Settings = {"kind": "shared", "total": f"{megabytes} MiB", "alpha": DYNAMIC_ALPHA}
     return SwitchSettings(buffer, usual, by_rate, "ideal", PFC)
 
 
