@@ -13,7 +13,7 @@ from hitless_papers.field import answer, one_bad_link, validation
 from hitless_papers.field.fabric import BASE_RTT_US, BUFFER_BYTES, Fabric
 from hitless_papers.field.one_bad_link import ALL_TO_ALL, LAST, PERMUTATION, Scale, metric
 from hitless_papers.field.transports import TRANSPORTS
-from hitless_papers.field.troubles import CUT, ENDS, HEALTHY, REROUTED, SLOW, Cell
+from hitless_papers.field.troubles import CUT, HEALTHY, REROUTED, SLOW, Cell
 from hitless_papers.seeds import over_seeds
 from hitless_papers.summary.document import Summary as Kept
 from hitless_papers.summary.document import SummaryExhibit, SummaryRow
@@ -42,11 +42,6 @@ def rows_of(make):
 def test_a_fat_tree_has_k_cubed_over_four_hosts(hosts, k):
     fabric = Fabric.of_hosts(hosts)
     assert (fabric.k, fabric.hosts, len(fabric.switches)) == (k, hosts, 5 * k * k // 4)
-    links = fabric.with_slow([ENDS], 10)["links"]
-    assert len(links) == 3 * hosts
-    assert [link["ends"] for link in links if link["rate"] == "10 Gbps"] == [list(ENDS)]
-    ends = [end for link in links for end in link["ends"]]
-    assert all(ends.count(name) == k for name in fabric.switches)
 
 
 def test_no_fat_tree_has_another_number_of_hosts():
@@ -62,7 +57,7 @@ def test_a_buffer_holds_the_packets_of_an_idle_round_trip():
 def test_all_95_experiments_are_read_and_those_that_need_a_missing_feature_are_named():
     found = validation.experiments()
     assert len(found) == 95
-    assert sum(one.missing == "" for one in found) == 63
+    assert sum(one.missing == "" for one in found) == 87
     assert {one.missing for one in found if one.missing} == set(validation._MISSING.values())
     keys = [(one.series, one.x) for one in found]
     assert len(set(keys)) == len(keys)
@@ -74,6 +69,30 @@ def test_all_95_experiments_are_read_and_those_that_need_a_missing_feature_are_n
     assert transport["acknowledge_bytes"] == "4000 B"
     assert transport["timeout"] == "1011.000 us"
     assert one.scenario()["switch"]["buffer"]["per_port"] == f"{500 * 4_150} B"
+
+
+@pytest.mark.parametrize(
+    ("name", "links", "buffer", "thresholds"),
+    [
+        ("Small permutation, INC (16 nodes)", ["core0->agg0"], "44612 B", ("9337 B", "36312 B")),
+        (
+            "Large permutation, bitmap, large queues (1024 nodes), 8 core links running at 10% capacity",
+            [f"core{number}->agg0" for number in range(8)],
+            "518750 B",
+            ("9337 B", "36312 B"),
+        ),
+    ],
+)
+def test_links_of_failed_have_a_quarter_of_rate_buffer_and_thresholds(name, links, buffer, thresholds):
+    one = next(one for one in validation.experiments() if one.x == name)
+    scenario = one.scenario()
+    assert scenario["link"] == [{"name": link, "rate": "25 Gbps"} for link in links]
+    [port] = scenario["switch"]["ports"]
+    assert (port["rate"], port["buffer"]) == ("25 Gbps", buffer)
+    assert (port["ecn"]["threshold"], port["ecn"]["maximum"]) == thresholds
+    assert scenario["transport"][0]["base_rtt"] == "14022.72 ns"
+    whole = scenario["switch"]["ecn"]
+    assert (whole["threshold"], whole["maximum"]) == ("37350 B", "145250 B")
 
 
 def test_an_experiment_that_does_not_run_keeps_the_authors_number_without_a_verdict():

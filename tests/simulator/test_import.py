@@ -7,6 +7,7 @@ from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -212,9 +213,99 @@ def test_a_host_of_simai_is_a_gpu_with_its_card():
     assert any("1 NVSwitches with 8 links" in sentence for sentence in report.not_mapped)
     report = Report()
     dual = hpcc_network(read_graph((SIMAI / SIMAI_FILES[0]).read_text(), "a"), report)
-    assert len(dual.links) == 64 + 64
-    assert any("64 further links of hosts" in sentence for sentence in report.not_mapped)
-    assert any("16 switches that no host reaches" in sentence for sentence in report.not_mapped)
+    # Each of 64 GPUs has two links to ToRs, and 16 ToRs have eight links to spines each.
+    assert (len(dual.links), len(dual.switches), dual.host_ports) == (64 * 2 + 128, 32, 2)
+    assert any("64 hosts with up to 2 links" in sentence for sentence in report.mapped)
+    assert not any("switches that no host reaches" in sentence for sentence in report.not_mapped)
+
+
+@pytest.mark.parametrize("transport", ["uet", "roce"])
+def test_hosts_keep_all_links_and_lose_flow_control(transport, tmp_path):
+    """The last host of the dual-plane fabric sends 200 KB over both planes with UET, and over one with RoCE."""
+    found = import_files([SIMAI / SIMAI_FILES[0], SIMAI / "SimAI.conf"], transport)
+    assert "pfc" not in tomllib.loads(found.scenario)["switch"]
+    assert any("PFC: hosts with 2 links" in sentence for sentence in found.report.not_mapped)
+    sonic = import_files([SIMAI / SIMAI_FILES[0], OWN / "config_db.json"], transport)
+    assert "pfc" not in tomllib.loads(sonic.scenario)["switch"]
+    scenario = imported(tmp_path, SIMAI / SIMAI_FILES[0], SIMAI / "SimAI.conf", transport=transport)
+    run = scenario.with_("flows[0].size", "200 KB").run()
+    assert last_us(run) > 0
+    sent = run.table("links").filter(pl.col("link").str.starts_with("h63->"))
+    assert len(sent) == 2
+    assert int((sent["arrived_bytes"] > 50_000).sum()) == (2 if transport == "uet" else 1)
+
+
+def dual_homed(links):
+    """Four hosts 0 to 3 and two switches 4 and 5 that no link joins."""
+    return f"6 2 {len(links)}\n4 5\n" + "".join(f"{host} {switch} 100Gbps 1us 0\n" for host, switch in links)
+
+
+def test_hosts_do_not_forward_between_planes():
+    both = [(host, switch) for host in range(4) for switch in (4, 5)]
+    assert hpcc_network(read_graph(dual_homed(both), "a"), Report()).host_ports == 2
+    # Host 0 is in one plane, host 3 in the other.
+    apart = [link for link in both if link not in {(0, 5), (3, 4)}]
+    with pytest.raises(BadInput, match=r"no path leads from h0 to h3"):
+        hpcc_network(read_graph(dual_homed(apart), "a"), Report())
+    # Two planes with three hosts in both: each pair shares one.
+    hpcc_network(read_graph(dual_homed([link for link in both if link != (0, 5)]), "a"), Report())
+
+
+def incast(folder, buffer_mib, hosts=17):
+    """All hosts send 1 MB to host 0 at line rate through one switch."""
+    links = "".join(f"{host} {hosts} 100Gbps 1us 0\n" for host in range(hosts))
+    (folder / "topology.txt").write_text(f"{hosts + 1} 1 {hosts}\n{hosts}\n{links}")
+    (folder / "config.txt").write_text(f"CC_MODE 3\nBUFFER_SIZE {buffer_mib}\n")
+    flows = "".join(f"{host} 0 3 100 1000000 2\n" for host in range(1, hosts))
+    (folder / "flow.txt").write_text(f"{hosts - 1}\n{flows}")
+    return [folder / name for name in ("topology.txt", "config.txt", "flow.txt")]
+
+
+def test_switches_of_hpcc_pause_instead_of_dropping(tmp_path):
+    scenario = imported(tmp_path, *incast(tmp_path, 2))
+    assert scenario.fields["switch"]["pfc"] == {"response": "0 s", "xon_offset": "3 KiB"}
+    assert scenario.fields["transport"][0]["recovery"] == "go-back-n"
+    run = scenario.run()
+    assert int(run.flows["packets_retransmitted"].sum()) == 0
+    assert int(run.table("ports")["pause_frames_sent"].sum()) > 0
+    assert int(run.table("ports")["lossless_drops"].sum()) == 0
+    # Without flow control the same buffer overflows: 16 MB through 2 MiB.
+    switch = {name: value for name, value in scenario.fields["switch"].items() if name != "pfc"}
+    dropping = scenario.with_("switch", switch).run()
+    assert int(dropping.flows["packets_retransmitted"].sum()) > 0
+
+
+def test_hpccs_thresholds_are_dynamic_with_both_values_of_their_key(tmp_path):
+    paths = incast(tmp_path, 2)
+    paths[1].write_text(paths[1].read_text() + "USE_DYNAMIC_PFC_THRESHOLD 0\n")
+    found = import_files(paths)
+    assert tomllib.loads(found.scenario)["switch"]["buffer"] == {"kind": "shared", "total": "2 MiB", "alpha": 0.125}
+    assert any("USE_DYNAMIC_PFC_THRESHOLD 0" in sentence for sentence in found.report.not_mapped)
+    # All ports have the rate of the hosts.
+    assert not any("faster than hosts" in sentence for sentence in found.report.not_mapped)
+    paths[0].write_text(
+        "6 2 5\n4 5\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 5 100Gbps 1us 0\n3 5 100Gbps 1us 0\n4 5 400Gbps 1us 0"
+    )
+    report = import_files(paths[:2]).report
+    assert any("faster than hosts" in sentence for sentence in report.not_mapped)
+
+
+@pytest.mark.parametrize(
+    ("rate", "delay", "payload", "kept"),
+    [("100Gbps", "1us", 1000, True), ("400Gbps", "1us", 9000, False), ("25Gbps", "1us", 9000, True)],
+)
+def test_flow_control_is_left_out_where_the_buffer_cannot_hold_its_headroom(rate, delay, payload, kept, tmp_path):
+    hosts = 20
+    links = "".join(f"{host} {hosts} {rate} {delay} 0\n" for host in range(hosts))
+    (tmp_path / "topology.txt").write_text(f"{hosts + 1} 1 {hosts}\n{hosts}\n{links}")
+    (tmp_path / "config.txt").write_text(f"CC_MODE 1\nBUFFER_SIZE 1\nPACKET_PAYLOAD_SIZE {payload}\n")
+    paths = [tmp_path / "topology.txt", tmp_path / "config.txt"]
+    found = import_files(paths)
+    assert ("pfc" in tomllib.loads(found.scenario)["switch"]) == kept
+    told = [sentence for sentence in found.report.not_mapped if "20 ports with a headroom of" in sentence]
+    assert bool(told) != kept
+    # The simulator accepts the result with its own arithmetic.
+    imported(tmp_path, *paths).check()
 
 
 def test_hpccs_configuration_is_marking_buffer_and_dcqcn(tmp_path):
@@ -261,7 +352,10 @@ def test_losses_of_all_links(tmp_path):
 def test_sonics_buffers_and_marking(tmp_path):
     found = import_files([OWN / "config_db.json"])
     switch = tomllib.loads(found.scenario)["switch"]
-    assert switch["buffer"] == {"kind": "shared", "total": "33004032 B", "alpha": 0.125}
+    # The pool, and a headroom at each of four ports.
+    total = 33_004_032 + 4 * 160_000
+    assert switch["buffer"] == {"kind": "shared", "total": f"{total} B", "alpha": 0.125}
+    assert switch["pfc"] == {"headroom": "160000 B", "xon_offset": "3584 B"}
     assert switch["ecn"] == {"threshold": "1048576 B", "maximum": "2097152 B", "probability": 0.05}
     assert switch["ports"] == [
         {"rate": "25 Gbps", "ecn": {"threshold": "262144 B", "maximum": "524288 B", "probability": 0.1}}
@@ -279,8 +373,69 @@ def test_the_report_names_every_table_and_field_of_sonics_file_that_is_not_in_th
     whole = {"DEVICE_METADATA", "SCHEDULER", "CABLE_LENGTH"}
     entries = [entry for table, entries in config.items() if table not in whole for entry in entries.values()]
     assert {field for entry in entries for field in entry if field not in told} <= mapped
-    for words in ("pfc_enable 3,4 of Ethernet0, Ethernet4", "xoff 160000", "egress_lossy_profile", "Ethernet16"):
+    for words in ("pfc_enable 4: not of queue 3", "size 1248, xon 18432", "egress_lossy_profile", "Ethernet16"):
         assert words in told
+    assert "no pfc_enable 3 at Ethernet8, Ethernet12" in told
+
+
+def sonic_switch(folder, change):
+    """Import the configuration after a change; return ``[switch]`` and the report."""
+    config = json.loads((OWN / "config_db.json").read_text())
+    change(config)
+    (folder / "a.json").write_text(json.dumps(config))
+    found = import_files([folder / "a.json"])
+    imported(folder, folder / "a.json").check()
+    return tomllib.loads(found.scenario)["switch"], found.report.text()
+
+
+def test_sonics_flow_control_by_profiles(tmp_path):
+    profile = "pg_lossless_100000_40m_profile"
+
+    def of_other_priorities(config):
+        config["PORT_QOS_MAP"] = {"Ethernet0,Ethernet4": {"pfc_enable": "4"}}
+
+    def static(config):
+        config["BUFFER_PROFILE"][profile] |= {"static_th": "200000"}
+        del config["BUFFER_PROFILE"][profile]["dynamic_th"]
+
+    def computed(config):
+        config["BUFFER_PG"] = {"Ethernet0,Ethernet4|3-4": {"profile": "NULL"}}
+        del config["BUFFER_PROFILE"]["egress_lossless_profile"]["static_th"]
+
+    def longer(config):
+        other = {**config["BUFFER_PROFILE"][profile], "xoff": "300000"}
+        config["BUFFER_PROFILE"]["pg_lossless_100000_300m_profile"] = other
+        config["BUFFER_PG"]["Ethernet8|3-4"] = {"profile": "pg_lossless_100000_300m_profile"}
+
+    switch, told = sonic_switch(tmp_path, of_other_priorities)
+    assert ("pfc" in switch, switch["buffer"]["total"]) == (False, "33004032 B")
+    assert "pfc_enable 4 of Ethernet0, Ethernet4: not of queue 3, so no pause frames" in told
+    assert "xoff 160000" in told
+    switch, _ = sonic_switch(tmp_path, static)
+    assert switch["pfc"] == {"headroom": "160000 B", "xon_offset": "3584 B", "xoff": "200000 B"}
+    switch, told = sonic_switch(tmp_path, computed)
+    assert (switch["pfc"], switch["buffer"]["kind"]) == ({}, "static")
+    assert "headroom by rate, delay and response time of each link" in told
+    switch, told = sonic_switch(tmp_path, longer)
+    assert switch["pfc"]["headroom"] == "300000 B"
+    assert "of pg_lossless_100000_300m_profile, pg_lossless_100000_40m_profile as headroom of all ports" in told
+
+
+def test_sonics_watchdog_is_that_of_most_ports(tmp_path):
+    usual = {"action": "drop", "detection_time": "400", "restoration_time": "200"}
+
+    def add(config):
+        ports = {"Ethernet0": usual, "Ethernet4": usual, "Ethernet8": {**usual, "action": "forward"}}
+        config["PFC_WD"] = {"GLOBAL": {"POLL_INTERVAL": "200"}, **ports}
+
+    switch, told = sonic_switch(tmp_path, add)
+    expected = {"action": "drop", "detection": "400 ms", "restoration": "200 ms"}
+    assert switch["pfc"]["watchdog"] == expected
+    assert "PFC_WD: other settings of Ethernet8" in told
+    assert "PFC_WD: fields POLL_INTERVAL" in told
+    switch, told = sonic_switch(tmp_path, lambda config: config.update(PFC_WD={"Ethernet0": {"action": "alert"}}))
+    assert "watchdog" not in switch["pfc"]
+    assert "action alert" in told
 
 
 def test_pools_without_a_size_are_reported(tmp_path):
@@ -333,6 +488,11 @@ REFUSED = [
     ("a.txt", "3\n0 1 3 100 5 0", ["flows of HPCC need the topology"]),
     ("a.json", '{"PORT": {"Ethernet0": {"speed": "fast"}}}', ["PORT|Ethernet0", "speed is 'fast'"]),
     ("a.json", '{"PORT": {"Ethernet0": {"speed": "100000"},}}', ["line 1, column", "not valid JSON"]),
+    (
+        "a.json",
+        json.dumps(json.loads((OWN / "config_db.json").read_text()) | {"PORT_QOS_MAP": {"a": {"pfc_enable": "9"}}}),
+        ["PORT_QOS_MAP|a", "pfc_enable is '9'", "priorities from 0 to 7"],
+    ),
     ("a.json", '{"PORT": [1]}', ["PORT is not understood"]),
     ("a.json", "[1]", ["not a configuration"]),
     ("a.txt", "CC_MODE 1\nCC_MODE 2", ["line 2", "CC_MODE is given twice"]),

@@ -3,7 +3,7 @@
 The ns-3 programs of HPCC (SIGCOMM 2019) and SimAI read these formats; written from their description.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,8 +14,6 @@ from hitless.importing.model import Flow, Link, Network, longest_path
 from hitless.importing.report import Report, counted, listed
 
 NODES_MAX = 1_000_000
-HOST_LINKS_MAX = 1
-"""Links of a host that the simulator supports; the others are reported."""
 _LINKS_MAX = 10_000_000
 _HPCC_FIRST = "nodes switches links"
 _SIMAI_FIRST = "nodes gpus_per_server nvswitches switches links gpu_type"
@@ -120,11 +118,10 @@ def network_of(graph: Graph, report: Report) -> Network:
     names = {node: f"{'s' if node in graph.switches else 'h'}{node}" for node in range(graph.counts.nodes)}
     wires = [wire for wire in graph.wires if not nvswitches.intersection(wire.ends)]
     _report_nvlink(graph, len(graph.wires) - len(wires), report)
-    wires = _with_one_link_per_host(graph, wires, report)
-    reached = _reached(graph, wires)
-    if apart := [names[node] for node in graph.hosts if node not in reached]:
-        rule = "paths lead from every host to every other"
-        raise BadInput(f"no path leads from h{graph.hosts[0]} to {listed(apart)}", where=graph.file, rule=rule)
+    _check_host_links(graph, wires, report)
+    fabrics = _fabrics(graph, wires)
+    _check_paths(graph, fabrics, names)
+    reached = {node for fabric in fabrics if not fabric <= graph.switches for node in fabric}
     if idle := [names[node] for node in sorted(graph.switches - nvswitches - reached)]:
         report.not_mapped.append(f"{graph.file}: {counted(len(idle), 'switch')} that no host reaches: {listed(idle)}")
     wires = [wire for wire in wires if wire.ends[0] in reached]
@@ -141,18 +138,34 @@ def network_of(graph: Graph, report: Report) -> Network:
     return Network(hosts, switches, links, longest_path(hosts, links))
 
 
-def _reached(graph: Graph, wires: list[Wire]) -> set[int]:
-    """Return the nodes that the first host reaches."""
+def _fabrics(graph: Graph, wires: list[Wire]) -> list[set[int]]:
+    """Return the switches that links between switches join, with their hosts; hosts do not forward."""
     neighbours: dict[int, list[int]] = defaultdict(list)
     for wire in wires:
         first, second = wire.ends
         neighbours[first].append(second)
         neighbours[second].append(first)
-    reached, turn = {graph.hosts[0]}, [graph.hosts[0]]
-    while turn:
-        turn = list({other for node in turn for other in neighbours[node]} - reached)
-        reached.update(turn)
-    return reached
+    left, found = {node for node in neighbours if node in graph.switches}, []
+    while left:
+        start = min(left)
+        reached, turn = {start}, [start]
+        while turn:
+            turn = list({other for node in turn for other in neighbours[node]} - reached)
+            reached.update(turn)
+            turn = [node for node in turn if node in graph.switches]
+        left -= reached
+        found.append(reached)
+    return found
+
+
+def _check_paths(graph: Graph, fabrics: list[set[int]], names: dict[int, str]) -> None:
+    """Require that every two hosts share a fabric. Raises `BadInput`."""
+    of_host = {host: frozenset(n for n, fabric in enumerate(fabrics) if host in fabric) for host in graph.hosts}
+    first = {one: host for host, one in reversed(of_host.items())}
+    for one, host in sorted(first.items(), key=lambda each: each[1]):
+        if apart := [names[other] for other in graph.hosts if not one & of_host[other]]:
+            rule = "paths lead from every host to every other, and hosts do not forward"
+            raise BadInput(f"no path leads from {names[host]} to {listed(apart)}", where=graph.file, rule=rule)
 
 
 def _nvswitches(graph: Graph) -> frozenset[int]:
@@ -171,30 +184,22 @@ def _report_nvlink(graph: Graph, links: int, report: Report) -> None:
         )
 
 
-def _with_one_link_per_host(graph: Graph, wires: list[Wire], report: Report) -> list[Wire]:
-    """Return the links without those that the simulator does not support."""
-    kept: list[Wire] = []
-    links_of: dict[int, int] = defaultdict(int)
-    left_out = []
+def _check_host_links(graph: Graph, wires: list[Wire], report: Report) -> None:
+    """Require that every host has links, to switches only. Raises `BadInput`."""
+    links_of: Counter[int] = Counter()
     for wire in wires:
         hosts = [node for node in wire.ends if node not in graph.switches]
         if len(hosts) == 2:
             rule = "a link of a host leads to a switch"
             raise wire.line.refused(f"the hosts {hosts[0]} and {hosts[1]} are connected directly", rule)
-        if hosts and links_of[hosts[0]] == HOST_LINKS_MAX:
-            left_out.append(f"line {wire.line.number}")
-            continue
-        links_of.update({host: links_of[host] + 1 for host in hosts})
-        kept.append(wire)
+        links_of.update(hosts)
     for host in graph.hosts:
         if not links_of[host]:
             raise BadInput(f"host {host} has no link", where=graph.file, rule="every host has a link to a switch")
-    if left_out:
-        report.not_mapped.append(
-            f"{graph.file}: {len(left_out)} further links of hosts, which have one link here (the first): "
-            f"{listed(left_out)}"
+    if several := sum(links > 1 for links in links_of.values()):
+        report.mapped.append(
+            f"{graph.file}: {counted(several, 'host')} with up to {max(links_of.values())} links, as ports of a card"
         )
-    return kept
 
 
 def read_flows(text: str, file: str, graph: Graph, report: Report) -> list[Flow]:

@@ -1,5 +1,6 @@
 """HPCC's configuration, such as `config.txt` and `SimAI.conf`: marking, buffers, DCQCN."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -34,7 +35,8 @@ _BUFFER_MIB = 16
 DYNAMIC_ALPHA = 0.125
 """Share of the free buffer that a queue can take: their switches divide it by 8."""
 _MTU_MAX_BYTES = 9_216
-NO_PFC = "PFC of HPCC's switches: full queues drop packets here"
+PFC: Mapping[str, object] = {"response": "0 s", "xon_offset": "3 KiB"}
+"""Their cards and switches obey pause frames at once, and a switch resumes 3 KiB below the threshold."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,13 @@ def switch_of(config: Config, network: Network, report: Report) -> SwitchSetting
     else:
         report.assumed.append(f"{config.file}: marking as in HPCC's run.py, since {_MAPS[0]} is missing")
     megabytes = config.whole("BUFFER_SIZE", _BUFFER_MIB, 10**6) or _BUFFER_MIB
-    alpha = DYNAMIC_ALPHA if config.whole("USE_DYNAMIC_PFC_THRESHOLD", 1) else 1.0
-    report.mapped.append(f"{config.file}: BUFFER_SIZE {megabytes} as MiB of a shared buffer, alpha = {alpha:g}")
-    report.not_mapped.append(NO_PFC)
+    report.mapped.append(f"{config.file}: BUFFER_SIZE {megabytes} as MiB of a shared buffer, alpha = {DYNAMIC_ALPHA:g}")
+    if not config.whole("USE_DYNAMIC_PFC_THRESHOLD", 1):
+        told = "thresholds stay dynamic, because HPCC's switches ignore this key"
+        report.not_mapped.append(f"{config.file}: USE_DYNAMIC_PFC_THRESHOLD 0: {told}")
     usual = by_rate.pop(rates[-1])
-    return SwitchSettings({"kind": "shared", "total": f"{megabytes} MiB", "alpha": alpha}, usual, by_rate, "ideal")
+    buffer: Settings = {"kind": "shared", "total": f"{megabytes} MiB", "alpha": DYNAMIC_ALPHA}
+    return SwitchSettings(buffer, usual, by_rate, "ideal", PFC)
 
 
 def _marking(config: Config, rate_bps: int, report: Report) -> Settings:
@@ -157,7 +161,7 @@ def transport_of(config: Config, network: Network, report: Report) -> dict[str, 
             f"{config.file}: CC_MODE {mode}: only 1 (DCQCN) has a counterpart; flows send at line rate"
         )
     if config.whole("L2_BACK_TO_ZERO", 0):
-        report.not_mapped.append(f"{config.file}: L2_BACK_TO_ZERO: only missing packets are sent again")
+        report.not_mapped.append(f"{config.file}: L2_BACK_TO_ZERO: no sender goes back to the start of a message")
     report.mapped.append(f"{config.file}: {', '.join(mapped)} as RoCE")
     return fields
 

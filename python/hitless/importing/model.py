@@ -1,6 +1,7 @@
 """A network, its flows and its switches between two formats."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
@@ -41,6 +42,14 @@ class Shape:
     """Rate in bits per second and delay in picoseconds."""
     core_link: tuple[int, int]
 
+    @property
+    def switch_ports(self) -> int:
+        """The maximum number of links of a switch."""
+        if self.fields["kind"] == "fat-tree":
+            return int(self.fields["k"])
+        leaves, spines, hosts = (int(self.fields[name]) for name in ("leaves", "spines", "hosts_per_leaf"))
+        return max(leaves, spines + hosts)
+
 
 @dataclass
 class Network:
@@ -59,6 +68,20 @@ class Network:
     def host_bps(self) -> int:
         """The rate of the fastest host link of the longest path."""
         return max(self.longest[0].rate_bps, self.longest[-1].rate_bps)
+
+    @property
+    def host_ports(self) -> int:
+        """The maximum number of links of a host."""
+        return max(self._ports_of(self.hosts), default=1) if self.shape is None else 1
+
+    @property
+    def switch_ports(self) -> int:
+        """The maximum number of links of a switch."""
+        return max(self._ports_of(self.switches), default=1) if self.shape is None else self.shape.switch_ports
+
+    def _ports_of(self, nodes: list[str]) -> Iterable[int]:
+        ports = Counter(end for link in self.links for end in link.ends)
+        return (ports[node] for node in nodes)
 
     def round_trip_ps(self, there_bytes: int, back_bytes: int) -> int:
         """Return the round-trip time of the longest path without queues."""
@@ -102,13 +125,17 @@ Settings = dict[str, str | float]
 
 @dataclass
 class SwitchSettings:
-    """The `[switch]` of a scenario: buffer and marking, and exceptions by the rate of a port."""
+    """The `[switch]` of a scenario: buffer, marking and flow control, and exceptions by the rate of a port."""
 
     buffer: Settings | None = None
     """`None`: derived from the network."""
     ecn: Settings | None = None
     ecn_by_rate: dict[int, Settings] = field(default_factory=dict)
     preset: str = "tofino-like"
+    pfc: Mapping[str, object] | None = None
+    """Priority flow control; `None`: none."""
+    has_headroom_apart: bool = False
+    """Whether the buffer excludes the headroom of flow control."""
 
 
 def longest_path(hosts: list[str], links: list[Link]) -> list[Link]:

@@ -1,13 +1,12 @@
-"""SONiC's `config_db.json`: buffers and marking of a switch.
+"""SONiC's `config_db.json`: buffers, marking and flow control of a switch.
 
-Names and meaning of the keys follow SONiC's schema of CONFIG_DB. `_LOSSLESS_FIELDS` and `_report_lossless`
-list PFC and headroom, which scenarios do not have yet.
+Names and meaning of the keys follow SONiC's schema of CONFIG_DB.
 """
 
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from hitless.errors import BadInput
@@ -27,9 +26,11 @@ _FIELDS: dict[str, set[str]] = {
     "QUEUE": {"wred_profile", "scheduler"},
     "WRED_PROFILE": set(),
     "PORT_QOS_MAP": {"pfc_enable"},
+    "PFC_WD": {"action", "detection_time", "restoration_time"},
 }
 """The tables that are read, with the fields that are mapped or reported one by one; an empty set: all fields."""
-_LOSSLESS_FIELDS = ("size", "xon", "xon_offset", "xoff")
+_LOSSLESS_FIELDS = {"headroom": "xoff", "xon_offset": "xon_offset", "xoff": "static_th"}
+"""Fields of `[switch.pfc]`, with fields of a priority group's profile."""
 _METRES_PER_SECOND = 198_000_000
 """Speed of light in fibre, as in SONiC's headroom formula."""
 _QUEUES_MAX = 63
@@ -145,9 +146,9 @@ def switch_of(config: Config, report: Report) -> SwitchSettings:
     ecn, by_rate = _marking(config, {port: name for (port, q), name in marking.items() if q == queue}, rates, report)
     buffer = _buffer(config, queue, report)
     _report_other_queues(config, marking, queue, report)
-    _report_lossless(config, report)
+    pfc = _flow_control(config, queue, report)
     _report_unread(config, report)
-    return SwitchSettings(buffer, ecn, by_rate)
+    return SwitchSettings(buffer, ecn, by_rate, pfc=pfc, has_headroom_apart=True)
 
 
 def _name_of(reference: str) -> str:
@@ -322,20 +323,94 @@ def _report_other_queues(config: Config, marking: Mapping[tuple[str, int], str],
         report.not_mapped.append(f"{config.file}, QUEUE: schedulers {listed(schedulers)} (one queue needs none)")
 
 
-def _report_lossless(config: Config, report: Report) -> None:
-    """Report PFC and headroom, which switches of a scenario do not have."""
-    ports: dict[str, list[str]] = defaultdict(list)
+def _flow_control(config: Config, queue: int, report: Report) -> dict[str, object] | None:
+    """Return `[switch.pfc]` if the queue's priority is lossless at a port. Raises `BadInput`."""
+    lossless = _lossless_ports(config)
+    profiles = _lossless_profiles(config, queue)
+    if not any(queue in priorities for priorities in lossless.values()):
+        for priorities in sorted(set(lossless.values())):
+            ports = [port for port in lossless if lossless[port] == priorities]
+            report.not_mapped.append(
+                f"{config.file}, PORT_QOS_MAP: pfc_enable {','.join(map(str, priorities))} of {listed(ports)}: "
+                f"not of queue {queue}, so no pause frames"
+            )
+        _report_headroom(config, {}, report)
+        return None
+    report.mapped.append(f"{config.file}, PORT_QOS_MAP: pfc_enable of priority {queue} as PFC of all ports")
+    if without := [port for port in _ports(config) if queue not in lossless.get(port, ())]:
+        report.not_mapped.append(f"{config.file}, PORT_QOS_MAP: no pfc_enable {queue} at {listed(without)}")
+    if others := sorted({str(each) for priorities in lossless.values() for each in priorities if each != queue}):
+        report.not_mapped.append(f"{config.file}, PORT_QOS_MAP: pfc_enable {listed(others)}: not of queue {queue}")
+    made: dict[str, object] = {}
+    for name, field in _LOSSLESS_FIELDS.items():
+        having = [profile for profile in profiles if field in config.entries("BUFFER_PROFILE")[profile]]
+        sizes = {profile: config.whole("BUFFER_PROFILE", profile, field) for profile in having}
+        if largest := max(sizes.values(), default=0):
+            made[name] = f"{largest} B"
+            told = f"{field} {largest:,} B of {listed(sorted(sizes))}"
+            report.mapped.append(f"{config.file}, BUFFER_PROFILE: {told} as {name} of all ports (maximum)")
+    if "headroom" not in made:
+        report.assumed.append(f"{config.file}: headroom by rate, delay and response time of each link")
+    _report_headroom(config, profiles, report)
+    return {**made, **_watchdog(config, report)}
+
+
+def _lossless_ports(config: Config) -> dict[str, tuple[int, ...]]:
+    """Return the lossless priorities of ports. Raises `BadInput`."""
+    found: dict[str, tuple[int, ...]] = {}
     for key, entry in config.entries("PORT_QOS_MAP").items():
-        if "pfc_enable" in entry:
-            ports[entry["pfc_enable"]].append(key)
-    for classes, keys in sorted(ports.items()):
-        report.not_mapped.append(
-            f"{config.file}, PORT_QOS_MAP: pfc_enable {classes} of {listed(keys)}: no pause frames"
-        )
+        priorities = entry.get("pfc_enable", "")
+        if not re.fullmatch("([0-7](,[0-7])*)?", priorities):
+            rule = 'priorities from 0 to 7, as "3,4"'
+            raise config.refused("PORT_QOS_MAP", key, f"pfc_enable is {shown(priorities)}", rule)
+        found |= {port: tuple(map(int, priorities.split(","))) for port in key.split(",") if priorities}
+    return found
+
+
+def _lossless_profiles(config: Config, queue: int) -> list[str]:
+    """Return the buffer profiles of a priority group. Raises `BadInput`."""
+    names = sorted({name for (_, group), name in _by_queue(config, "BUFFER_PG", "profile") if group == queue})
+    for name in names:
+        if name != "NULL" and name not in config.entries("BUFFER_PROFILE"):
+            rule = "BUFFER_PG names a key of BUFFER_PROFILE"
+            raise config.refused("BUFFER_PROFILE", name, "the profile does not exist", rule)
+    return [name for name in names if name != "NULL"]
+
+
+def _report_headroom(config: Config, mapped: Collection[str], report: Report) -> None:
+    """Report the other fields of profiles with headroom."""
     for key, entry in sorted(config.entries("BUFFER_PROFILE").items()):
-        headroom = [f"{name} {entry[name]}" for name in _LOSSLESS_FIELDS if name in entry and entry[name] != "0"]
-        if "xoff" in entry:
-            report.not_mapped.append(f"{config.file}, BUFFER_PROFILE|{key}: {', '.join(headroom)}; no headroom")
+        fields = ("size", "xon") if key in mapped else ("size", "xon", "xon_offset", "xoff")
+        found = [f"{name} {entry[name]}" for name in fields if entry.get(name, "0") != "0"]
+        if "xoff" in entry and found:
+            report.not_mapped.append(f"{config.file}, BUFFER_PROFILE|{key}: {', '.join(found)}")
+
+
+def _watchdog(config: Config, report: Report) -> dict[str, object]:
+    """Return the watchdog of most ports. Raises `BadInput`."""
+    names = ("action", "detection_time", "restoration_time")
+    ports = {key: entry for key, entry in config.entries("PFC_WD").items() if key != "GLOBAL"}
+    kinds = Counter(tuple(entry.get(name, "") for name in names) for entry in ports.values())
+    if not kinds:
+        return {}
+    usual = kinds.most_common(1)[0][0]
+    rarer = [key for key, entry in ports.items() if tuple(entry.get(name, "") for name in names) != usual]
+    if rarer:
+        report.not_mapped.append(f"{config.file}, PFC_WD: other settings of {listed(rarer)}")
+    action = usual[0] or "drop"
+    if action not in {"drop", "forward"}:
+        report.not_mapped.append(f"{config.file}, PFC_WD: action {action}: only drop and forward have a counterpart")
+        return {}
+    key = next(key for key in ports if key not in rarer)
+    made: dict[str, object] = {"action": action}
+    for name, field in (("detection", "detection_time"), ("restoration", "restoration_time")):
+        if field in ports[key]:
+            time_ms = config.whole("PFC_WD", key, field, 10**6)
+            if not time_ms:
+                raise config.refused("PFC_WD", key, f"{field} is 0", "a time in milliseconds above 0")
+            made[name] = f"{time_ms} ms"
+    report.mapped.append(f"{config.file}, PFC_WD: a watchdog with the action {action} at all ports")
+    return {"watchdog": made}
 
 
 def _report_unread(config: Config, report: Report) -> None:

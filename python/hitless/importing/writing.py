@@ -1,12 +1,13 @@
 """A scenario file from an imported network, its flows and its switches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
-from hitless.importing.hpcc_config import DYNAMIC_ALPHA, NO_PFC, marking_at
-from hitless.importing.model import Flow, Network, SwitchSettings, duration_text, rate_text
+from hitless.importing.flow_control import settled, size_bytes
+from hitless.importing.hpcc_config import DYNAMIC_ALPHA, PFC, marking_at
+from hitless.importing.model import Flow, Network, Settings, SwitchSettings, duration_text, rate_text
 from hitless.importing.report import Report
 
 TransportKind = Literal["uet", "roce", "tcp"]
@@ -42,7 +43,9 @@ class Parts:
 def written(parts: Parts, report: Report) -> tuple[str, str | None]:
     """Return the scenario, and its list of flows if it has one; adds the assumptions to the report."""
     switch, mechanism = _switch(parts, report)
-    transport = _transport(parts, report, is_trimming=bool(mechanism), is_marking=any("ecn" in line for line in switch))
+    does = {"trimming": bool(mechanism), "marking": any("ecn" in line for line in switch)}
+    does["flow control"] = any(line.startswith("pfc") for line in switch)
+    transport = _transport(parts, report, does)
     flows, flows_text = _flows(parts, report)
     body = [
         f"name = {_value(parts.name)}",
@@ -126,11 +129,19 @@ def _rates(network: Network) -> list[int]:
 
 def _switch(parts: Parts, report: Report) -> tuple[list[str], list[str]]:
     """Return `[switch]` and the mechanism of switches."""
-    if parts.switch is not None:
-        return _given_switch(parts.switch, parts.network, report), []
-    if parts.transport == "uet":
+    if parts.switch is None and parts.transport == "uet":
         return _trimming_switch(parts.network, report)
-    return _shared_switch(parts.network, report), []
+    if parts.switch is None:
+        switch = _shared_switch(parts, report)
+    else:
+        switch = _with_buffer(parts.switch, parts.network, report)
+    return _switch_lines(settled(switch, parts.network, _packet_bytes(parts), report), parts.network), []
+
+
+def _packet_bytes(parts: Parts) -> int:
+    """Return the length of the longest packets, without headers of RoCE."""
+    given = str(parts.roce.get("mtu", f"{_ROCE_MTU_BYTES} B")).removesuffix(" B")
+    return {"uet": _UET_FRAME_BYTES, "tcp": _TCP_FRAME_BYTES}.get(parts.transport, int(given))
 
 
 def _latency(network: Network) -> dict[str, object]:
@@ -155,50 +166,57 @@ def _trimming_switch(network: Network, report: Report) -> tuple[list[str], list[
     return _table("[switch]", fields), ["", *_table("[[mechanism]]", trimming)]
 
 
-def _shared_switch(network: Network, report: Report) -> list[str]:
-    rates = _rates(network)
+def _shared_switch(parts: Parts, report: Report) -> SwitchSettings:
+    rates = _rates(parts.network)
     total = max(1_000_000, round(_HPCC_BUFFER_BYTES * rates[-1] / 50e9))
-    buffer = {"kind": "shared", "total": f"{total} B", "alpha": DYNAMIC_ALPHA}
-    fields = {"preset": "ideal", **_latency(network), "buffer": buffer, "ecn": marking_at(rates[-1])}
-    lines = _table("[switch]", fields)
-    for rate in rates[:-1]:
-        lines += ["", *_table("[[switch.ports]]", {"rate": rate_text(rate), "ecn": marking_at(rate)})]
     report.assumed.append(
         f"switches as in HPCC's run.py: {total:,} B of shared buffer, a queue of at most 1/8 of its free part, "
         "marks with up to 20 % from 100 to 400 KB per 25 Gb/s"
     )
-    report.not_mapped.append(NO_PFC)
-    return lines
+    buffer: Settings = {"kind": "shared", "total": f"{total} B", "alpha": DYNAMIC_ALPHA}
+    by_rate = {rate: marking_at(rate) for rate in rates}
+    pfc = PFC if parts.transport == "roce" else None
+    return SwitchSettings(buffer, by_rate.pop(rates[-1]), by_rate, "ideal", pfc)
 
 
-def _given_switch(switch: SwitchSettings, network: Network, report: Report) -> list[str]:
-    fields: dict[str, object] = {"preset": switch.preset, **_latency(network)}
-    if switch.buffer is None:
-        packets = 4 * network.window_packets(_TCP_FRAME_BYTES, _ACK_BYTES)
-        fields["buffer"] = {"kind": "static", "per_port": f"{packets * _TCP_FRAME_BYTES} B"}
-        report.assumed.append("buffers of four bandwidth-delay products at each port")
-    else:
-        fields["buffer"] = switch.buffer
-    if switch.ecn is not None:
-        fields["ecn"] = switch.ecn
+def _with_buffer(switch: SwitchSettings, network: Network, report: Report) -> SwitchSettings:
     report.assumed.append(f"latencies of switches: those of the preset {switch.preset}")
-    lines = _table("[switch]", fields)
+    if switch.buffer is not None:
+        return switch
+    marks = [ecn for ecn in (switch.ecn, *switch.ecn_by_rate.values()) if ecn is not None]
+    threshold_bytes = max((size_bytes(ecn.get("maximum", ecn["threshold"])) for ecn in marks), default=0)
+    product_bytes = network.window_packets(_TCP_FRAME_BYTES, _ACK_BYTES) * _TCP_FRAME_BYTES
+    port_bytes = max(4 * product_bytes, 2 * threshold_bytes)
+    report.assumed.append(
+        f"buffers of {port_bytes:,} B at each port: four bandwidth-delay products, at least twice the length at which "
+        "all packets are marked"
+    )
+    return replace(switch, buffer={"kind": "static", "per_port": f"{port_bytes} B"})
+
+
+def _switch_lines(switch: SwitchSettings, network: Network) -> list[str]:
+    optional = {"ecn": switch.ecn, "pfc": switch.pfc}
+    fields = {"preset": switch.preset, **_latency(network), "buffer": switch.buffer}
+    lines = _table("[switch]", {**fields, **{name: value for name, value in optional.items() if value is not None}})
     for rate in sorted(switch.ecn_by_rate.keys() & set(_rates(network))):
         lines += ["", *_table("[[switch.ports]]", {"rate": rate_text(rate), "ecn": switch.ecn_by_rate[rate]})]
     return lines
 
 
-def _transport(parts: Parts, report: Report, *, is_trimming: bool, is_marking: bool) -> list[str]:
+def _transport(parts: Parts, report: Report, does: Mapping[str, bool]) -> list[str]:
+    """Return the transport; ``does`` has the functions of the switches."""
+    is_marking = does["marking"]
     fields: dict[str, object] = {"name": parts.transport, "kind": parts.transport}
     if parts.transport == "uet":
         told = "spraying connections with NSCC over 64 paths"
-        if not is_trimming:
+        if not does["trimming"]:
             fields["sack_recovery"] = True
             told += "; losses are found by selective acknowledgements, since the switches do not trim"
     elif parts.transport == "roce":
         packets = 2 * parts.network.window_packets(_ROCE_MTU_BYTES, _ACK_BYTES)
-        fields |= {"mtu": f"{_ROCE_MTU_BYTES} B", "recovery": "selective-repeat", "window": max(packets, _ROCE_WINDOW)}
-        told = "RoCE with selective repeat"
+        fields |= {"mtu": f"{_ROCE_MTU_BYTES} B", "window": max(packets, _ROCE_WINDOW)}
+        fields["recovery"] = "go-back-n" if does["flow control"] else "selective-repeat"
+        told = "RoCE with go-back-N" if does["flow control"] else "RoCE with selective repeat"
         if parts.roce:
             fields |= parts.roce
         else:

@@ -43,7 +43,7 @@ def fct_text(effective: str, messages: Columns, flows: Columns) -> str:
     if ideal is None:
         raise BadInput("the scenario has no topology", rule="completion times of an idle network need one")
     scenario = scenario_of(effective)
-    address = _addresses(fabric_of(scenario["topology"])["hosts"])
+    address = _addresses(fabric_of(scenario)["hosts"])
     ports = {group["name"]: group.get("port") or _PORT for group in scenario.get("flows", [])}
     ideal_ns = np.ceil(np.nan_to_num(ideal.of(messages, flows)) / 1000).astype(np.int64)
     row_of = {flow: row for row, flow in enumerate(flows["flow"].tolist())}

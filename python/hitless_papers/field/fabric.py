@@ -3,7 +3,7 @@
 Buffers of a port hold the packets of an idle round trip between two pods: 43 of 4,150 B.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,23 +51,3 @@ class Fabric:
     def topology(self) -> Mapping[str, Any]:
         """Table of the scenario."""
         return {"kind": "fat-tree", "k": self.k, "host_link": LINK, "core_link": LINK}
-
-    def with_slow(self, links: Sequence[tuple[str, str]], rate_gbps: float) -> Mapping[str, Any]:
-        """Return the same network as a graph, with another rate on some links."""
-        slow = {frozenset(ends) for ends in links}
-        made = []
-        for ends in self._links():
-            rate = f"{rate_gbps:g} Gbps" if frozenset(ends) in slow else LINK["rate"]
-            made.append({"ends": list(ends), "rate": rate, "delay": LINK["delay"]})
-        names = [f"h{number}" for number in range(self.hosts)]
-        return {"kind": "graph", "hosts": names, "switches": self.switches, "links": made}
-
-    def _links(self) -> Iterator[tuple[str, str]]:
-        """Yield the links in the order of the fat tree, which decides their random draws: hosts, then each pod."""
-        half = self.k // 2
-        for host in range(self.hosts):
-            yield f"h{host}", f"edge{host // half}"
-        for first in range(0, self.k * half, half):
-            pod = range(first, first + half)
-            yield from ((f"edge{edge}", f"agg{agg}") for edge in pod for agg in pod)
-            yield from ((f"agg{agg}", f"core{(agg - first) * half + core}") for agg in pod for core in range(half))

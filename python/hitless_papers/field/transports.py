@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hitless_papers.field.fabric import BUFFER_BYTES, FRAME_BYTES, HEADER_BYTES, MTU_BYTES, RATE_GBPS
+from hitless_papers.field.fabric import BASE_RTT_US, BUFFER_BYTES, FRAME_BYTES, HEADER_BYTES, MTU_BYTES, RATE_GBPS
 
 DEEP_BYTES = 1_000_000
 _DRAIN_US = DEEP_BYTES * 8 / RATE_GBPS / 1e3
@@ -69,13 +69,15 @@ _ROCE = {
     "header_bytes": f"{HEADER_BYTES} B",
     "timeout": f"{_TIMEOUT_US} us",
 }
+_SPRAYED = {"kind": "uet", "base_rtt": f"{BASE_RTT_US:.5f} us"}
+"""Given, because the default follows from the slowest path, and hosts do not know of a slow link."""
 _DCTCP = {"kind": "tcp", "congestion": "dctcp", "mss": f"{MTU_BYTES} B", "rto_min": f"{_TIMEOUT_US} us"}
 
 TRANSPORTS = (
     Transport("go-back-N", _ROCE),
     Transport("IRN", {**_ROCE, "recovery": "selective-repeat"}),
     Transport("TCP", _DCTCP, {"threshold": f"{_DCTCP_PACKETS * FRAME_BYTES} B"}),
-    Transport("NSCC", {"kind": "uet", "congestion": "nscc"}, _LINEAR),
-    Transport("RCCC", {"kind": "uet", "congestion": "rccc"}, _LINEAR),
-    Transport("MRC", {"kind": "uet", "congestion": "nscc", "path_choice": "mrc"}, _LINEAR),
+    Transport("NSCC", {**_SPRAYED, "congestion": "nscc"}, _LINEAR),
+    Transport("RCCC", {**_SPRAYED, "congestion": "rccc"}, _LINEAR),
+    Transport("MRC", {**_SPRAYED, "congestion": "nscc", "path_choice": "mrc"}, _LINEAR),
 )

@@ -19,7 +19,7 @@ from typing import Any
 
 from hitless.checking import Fields
 from hitless_papers import scenarios
-from hitless_papers.field.fabric import BASE_RTT_US, RATE_GBPS, Fabric
+from hitless_papers.field.fabric import RATE_GBPS, Fabric
 from hitless_papers.field.transports import Transport, trimming
 
 ENDS = ("agg0", "core0")
@@ -60,8 +60,6 @@ class Trouble:
     name: str
     tables: Mapping[str, Any] = field(default_factory=dict)
     protections: Collection[Protection] = (NOTHING,)
-    rate_share: float = 1.0
-    """Rate of the link relative to all others."""
 
 
 def loss(rate: str) -> Trouble:
@@ -81,7 +79,7 @@ def _flapping() -> Trouble:
 
 
 HEALTHY = Trouble("healthy")
-SLOW = Trouble("slow", rate_share=0.1)
+SLOW = Trouble("slow", {"link": [{"name": _BOTH_WAYS, "rate": f"{RATE_GBPS / 10:g} Gbps"}]})
 FLAPPING = _flapping()
 CUT = Trouble(
     "cut", {"failure": [{"link": _BOTH_WAYS, "first": f"{_FLAP_US} us", "outage": "1 s"}]}, (NOTHING, REROUTED, SQR)
@@ -109,18 +107,11 @@ class Cell:
 
     def scenario(self, fabric: Fabric, flows: Mapping[str, Any]) -> Fields:
         """Return the scenario with these flows."""
-        settings = dict(self.transport.settings)
-        topology = fabric.topology
-        if self.trouble.rate_share != 1.0:
-            # As a graph, because only a graph has links of different rates.
-            topology = fabric.with_slow([ENDS], self.trouble.rate_share * RATE_GBPS)
-            if self.transport.chooses_paths:
-                settings["base_rtt"] = f"{BASE_RTT_US:.5f} us"  # hosts do not know of the slow link
         made = scenarios.scenario(
             "one-bad-link",
-            topology,
+            fabric.topology,
             [{"name": "flows", "transport": "hosts", **flows}],
-            {"hosts": settings},
+            {"hosts": self.transport.settings},
             duration=f"{_END_MS} ms",
             **self.transport.tables(),
             **self.trouble.tables,
