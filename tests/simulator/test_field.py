@@ -24,7 +24,7 @@ def healthy(name):
 
 
 def test_hosts_do_not_know_of_a_slow_link():
-    """Round-trip time and timeout are the defaults of the healthy fabric; those of the slow link are longer."""
+    """Round-trip time and timeout are the defaults of the healthy fabric; the slow link has longer ones."""
     slow = Cell(BY_NAME["NSCC"], SLOW, SLOW.protections[0]).scenario(SMALL.fabric, SMALL.flows("permutation"))
     healthy_ = healthy("NSCC").scenario(SMALL.fabric, SMALL.flows("permutation"))
 
