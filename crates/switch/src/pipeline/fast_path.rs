@@ -79,12 +79,6 @@ impl Switch {
     }
 }
 
-/// Marks a packet; not inlined, to keep this rare case out of the code for every packet.
-#[inline(never)]
-pub(super) fn mark_congestion(packet: &mut Packet) {
-    packet.mark_congestion();
-}
-
 impl Core {
     /// Takes a plain packet from one line to another if nothing else is involved: no mechanism, no shims, a FIFO
     /// scheduler. Otherwise returns false and changes nothing.
@@ -128,7 +122,7 @@ impl Core {
         let Scheduler::Fifo(scheduler) = &mut towards.scheduler else {
             unreachable!("only FIFO schedulers are reached straight")
         };
-        let mark = || mark_congestion(descriptor);
+        let mark = || _ = descriptor.mark_congestion();
         // Nothing can delay the packet between here and its queue, so the departure is final.
         let Some(departs_at) = scheduler.offer(now + self.lead, frame_bytes, transmission, mark) else {
             (descriptor.egress_port, descriptor.queue) = (egress_port, QueueId(0));

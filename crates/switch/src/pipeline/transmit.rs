@@ -3,7 +3,6 @@
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::{Duration, PortId, Time};
 
-use super::fast_path::mark_congestion;
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::SwitchEvent;
@@ -22,7 +21,7 @@ impl Core {
         let Scheduler::Fifo(scheduler) = &mut state.scheduler else {
             unreachable!("only FIFO schedulers are offered to")
         };
-        let mark = || mark_congestion(descriptor);
+        let mark = || _ = descriptor.mark_congestion();
         match scheduler.offer(now + self.lead, frame_bytes, transmission, mark) {
             Some(departs_at) => self.hand_over(port, packet, frame_bytes, departs_at, effects),
             None => self.end(packet, DropReason::QueueFull, effects),

@@ -61,7 +61,8 @@ pub fn any(dice: &mut Dice) -> Table {
              core_link = {core}\n{}",
             if homes == DUAL_TOR { 2 * dice.between(1, 2) } else { dice.between(2, 3) },
             dice.between(1, 3),
-            dice.between(1, 3),
+            // A pair of leaves shares its hosts, and a fabric has at least two.
+            dice.between(if homes == DUAL_TOR { 2 } else { 1 }, 3),
             homes
         ),
         6 => format!(

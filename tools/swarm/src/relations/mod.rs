@@ -69,10 +69,6 @@ pub const RELATIONS: [Relation; 9] = [
 /// Draws an applicable relation by the world's seed and tests it; returns its name, and the sentence if it is broken.
 /// `transmissions` is the number of frames in the world.
 pub fn broken(world: &World, transmissions: u64, registry: &Registry) -> Option<(&'static str, Option<String>)> {
-    // Headroom and response times depend on the ports and rates, and change with them in steps.
-    if world.value("switch.pfc").is_some() {
-        return None;
-    }
     let subject = Subject::of(world, registry)?;
     let mut dice = Dice::new(subject.seed, "relation");
     let first = dice.between(0, RELATIONS.len() as u64 - 1) as usize;

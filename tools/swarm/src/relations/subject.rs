@@ -18,6 +18,10 @@ pub struct Subject {
 impl Subject {
     /// Converts a world; `None` if the check refuses it.
     pub fn of(world: &World, registry: &Registry) -> Option<Self> {
+        // Headroom and response times depend on the ports and rates, and change with them in steps.
+        if world.value("switch.pfc").is_some() {
+            return None;
+        }
         let scenario = world.check(registry).ok()?;
         let topology = scenario.topology.build().ok()?;
         let table = scenario.effective_toml().parse().ok()?;

@@ -402,7 +402,7 @@ impl Receiver for TcpReceiver {
     /// Takes a packet merged from `frames`. Linux acknowledges at once data longer than one full segment (tcp_input.c,
     /// the check before an ACK is sent). Here the frames count as if they had arrived one by one, which gives the same
     /// result for all settings of delayed acknowledgements with up to two segments.
-    #[inline]
+    #[inline(always)]
     fn receive_merged(&mut self, now: Time, packet: &Packet, frames: u32) {
         self.frames = frames;
         let Transport::Tcp(header) = &packet.transport else { return };
