@@ -472,6 +472,9 @@ def bench_switch(discipline: str, load: str, fraction: float, seed: int) -> str:
 def bench_switch_disciplines() -> list[tuple[str, str]]:
     """Return disciplines and mechanisms that `bench_switch` knows, each with its base for comparison."""
 
+def scenario_fabric(text: str, file_name: str) -> str:
+    """Return the fabric of a scenario as one JSON object."""
+
 def scenario_check_live(text: str, file_name: str) -> tuple[str, str]:
     """Check for a live run, without requiring flows or a duration; then return its fabric as a JSON object, too."""
 

@@ -97,8 +97,7 @@ def fabric_of(scenario: Mapping[str, Any]) -> dict[str, Any]:
 def _fabric_of(text: str) -> dict[str, Any]:
     """Return the fabric; times and the drawing of a run need the same one."""
     with refusals_explained("fabric"):
-        _, fabric = _native.scenario_check_live(text, "fabric")
-    found: dict[str, Any] = json.loads(fabric)
+        found: dict[str, Any] = json.loads(_native.scenario_fabric(text, "fabric"))
     return found
 
 

@@ -29,7 +29,7 @@ link = "sw1->sw2"
 
 def links(*names):
     ends = (name.split("->") for name in names)
-    return [LabLinkPlan(name=f"{a}->{b}", reverse=f"{b}->{a}", ends=(a, b), rate_bps=1) for a, b in ends]
+    return [LabLinkPlan(name=f"{a}->{b}", reverse=f"{b}->{a}", ends=(a, b), rates_bps=(1, 1)) for a, b in ends]
 
 
 NAMES = LinkNames(links("h1->sw1", "sw1->sw2", "left-a->right-b", "left->a-right-b"))

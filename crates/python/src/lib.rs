@@ -115,6 +115,12 @@ fn scenario_memory(
     Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name, execution)))?)
 }
 
+/// Return the fabric of a scenario as one JSON object.
+#[pyfunction]
+fn scenario_fabric(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
+    Ok(py.detach(|| caught(|| simulator::fabric(text, file_name)))?)
+}
+
 /// Checks a scenario for a live run; returns it with all defaults written out, and its hosts, switches and links as
 /// JSON text.
 #[pyfunction]
@@ -212,6 +218,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check_live, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_fabric, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_resources, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_memory, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;

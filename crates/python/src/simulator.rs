@@ -172,6 +172,12 @@ pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failu
     Ok((scenario.effective_toml(), described(&topology).to_string()))
 }
 
+/// Returns the fabric of a scenario as one JSON object.
+pub fn fabric(text: &str, file_name: &str) -> Result<String, Failure> {
+    let scenario = check(text, file_name, Purpose::Survey, Execution::ALONE)?;
+    Ok(described(&scenario.build_topology().map_err(Failure::Scenario)?).to_string())
+}
+
 /// Parts of an estimate: the field that determines its size, a description, and its bytes.
 pub type MemoryParts = Vec<(String, String, f64)>;
 

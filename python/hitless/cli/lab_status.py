@@ -25,7 +25,11 @@ def show(name: str | None, *, watch: bool, every: bool, json: bool) -> None:
     """Print the status, with rates over half a second, once or until Ctrl-C or the end of the lab."""
     record = client.living(name)
     name = record.plan.name
-    rates = {link: plan.rate_bps for plan in record.plan.links for link in (plan.name, plan.reverse)}
+    rates = {
+        link: rate_bps
+        for plan in record.plan.links
+        for link, rate_bps in zip((plan.name, plan.reverse), plan.rates_bps, strict=True)
+    }
     status: Values = client.ask(name, Status())
     if json:
         print_json(status)

@@ -49,7 +49,8 @@ class LabLinkPlan(Checked):
     name: str
     reverse: str
     ends: tuple[str, str]
-    rate_bps: int
+    rates_bps: tuple[int, int]
+    """Rate from the first end to the second, and back."""
 
 
 class LabPlan(Checked):

@@ -82,7 +82,15 @@ class Interrupted(HitlessError):
 
 def plan_of(name: str, scenario: LiveScenario, *, ipv6: bool = False) -> LabPlan:
     """Plan the lab. Raises `BadInput`."""
-    links = [LabLinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in scenario.links]
+    links = [
+        LabLinkPlan(
+            name=link["name"],
+            reverse=link["reverse"],
+            ends=tuple(link["ends"]),
+            rates_bps=tuple(direction["rate_bps"] for direction in link["directions"]),
+        )
+        for link in scenario.links
+    ]
     return make_plan(name, scenario.hosts, scenario.switches, links, ipv6=ipv6)
 
 
