@@ -6,6 +6,7 @@
 
 pub mod bolt;
 pub mod capture;
+pub mod checksum;
 pub mod frame;
 pub mod line_clock;
 pub mod link;

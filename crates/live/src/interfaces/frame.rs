@@ -1,6 +1,8 @@
 //! Completes frames from a packet socket: a checksum that the sender's kernel left to its network card, and a VLAN tag
 //! that the receiver's kernel removed.
 
+use hitless_core::wire::checksum::ones_complement_sum;
+
 /// Length of the two addresses.
 pub const ADDRESSES_BYTES: usize = 12;
 /// Length of addresses and type.
@@ -37,23 +39,6 @@ impl PartialChecksum {
     }
 }
 
-/// Computes the Internet checksum of `bytes` before it is complemented (RFC 1071).
-#[must_use]
-pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
-    let mut sum = 0_u64;
-    let mut words = bytes.chunks_exact(4);
-    for word in &mut words {
-        sum += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
-    }
-    let mut rest = [0; 4];
-    rest[..words.remainder().len()].copy_from_slice(words.remainder());
-    sum += u64::from(u32::from_be_bytes(rest));
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    u16::try_from(sum).expect("folded to 16 bits")
-}
-
 /// Inserts a VLAN tag into the frame that starts at `start` of `room`, by moving the addresses forward by
 /// [`TAG_BYTES`]. Returns the new start; `None` without enough room.
 #[must_use]
@@ -81,12 +66,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    /// RFC 1071, section 3: the sum of its example.
-    #[test]
-    fn sum_of_the_rfc() {
-        assert_eq!(ones_complement_sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), 0xddf2);
-    }
 
     #[test]
     fn a_tag_goes_between_addresses_and_type() {

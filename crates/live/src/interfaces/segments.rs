@@ -3,7 +3,9 @@
 
 use std::ops::Range;
 
-use crate::interfaces::frame::{HEADER_BYTES, TAG_BYTES, ones_complement_sum};
+use hitless_core::wire::checksum::ones_complement_sum;
+
+use crate::interfaces::frame::{HEADER_BYTES, TAG_BYTES};
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;

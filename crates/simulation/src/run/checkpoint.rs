@@ -55,12 +55,11 @@ impl Resumable {
     /// # Errors
     /// If the run contains something that cannot be saved; the message names it.
     pub fn new(simulation: Simulation, program: &str) -> Result<Self, String> {
-        let run = simulation.into_run();
+        let Some(run) = simulation.into_run() else {
+            return Err("there are no checkpoints of a run with an autopsy: its ledgers are not saved".to_owned());
+        };
         if run.global.streaming.is_some() {
             return Err("there are no checkpoints of a run that hands over its rows while it goes on".to_owned());
-        }
-        if run.global.scenario.measure.autopsy {
-            return Err("there are no checkpoints of a run with an autopsy: its ledgers are not saved".to_owned());
         }
         let switches = &run.network.switches;
         let mut kinds: Vec<_> = switches.iter().flat_map(|switch| switch.without_state()).collect();

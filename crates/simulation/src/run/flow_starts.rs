@@ -101,10 +101,10 @@ impl FlowStarts {
     }
 
     /// Changes each flow of the workload before it starts; flows of closed loops stay as they are.
-    pub fn changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
-        let changed: Workload = Box::new(self.workload.map(change));
+    pub fn change(&mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) {
+        let empty: Workload = Box::new(std::iter::empty());
+        let changed: Workload = Box::new(std::mem::replace(&mut self.workload, empty.peekable()).map(change));
         self.workload = changed.peekable();
-        self
     }
 
     /// Number of messages expected in the run: exact for closed loops, the mean for random arrivals.

@@ -118,12 +118,6 @@ impl<E: Edge> Network<E> {
         (&mut self.hosts, HostsEnvironment { shared: &mut self.shared })
     }
 
-    /// Gives the network to another edge.
-    pub fn with_edge<F>(self, edge: F) -> Network<F> {
-        let Self { topology, shared, hosts, switches } = self;
-        Network { topology, shared: shared.with_edge(edge), hosts, switches }
-    }
-
     pub fn start(&mut self) {
         for number in 0..self.switches.len() as u32 {
             let (switch, mut environment) = self.at(number);

@@ -193,62 +193,6 @@ fn queue_of(topology: &Topology, seed: u64) -> EventQueue<SimulationEvent> {
 }
 
 impl<E: Edge> Shared<E> {
-    /// Gives the state to another edge.
-    pub fn with_edge<F>(self, edge: F) -> Shared<F> {
-        let Self {
-            queue,
-            packets,
-            links,
-            routing,
-            clocks,
-            events_at_once,
-            host_links,
-            capture,
-            links_of_ports,
-            shortest_delays,
-            switch_links,
-            hosts_count,
-            sender_end_delay,
-            copied,
-            lost,
-            outbox,
-            packets_elsewhere,
-            is_idle_elsewhere,
-            control_packets,
-            records,
-            services,
-            drops,
-            order,
-            edge: _,
-        } = self;
-        Shared {
-            queue,
-            packets,
-            links,
-            routing,
-            clocks,
-            events_at_once,
-            host_links,
-            capture,
-            links_of_ports,
-            shortest_delays,
-            switch_links,
-            hosts_count,
-            sender_end_delay,
-            copied,
-            lost,
-            outbox,
-            packets_elsewhere,
-            is_idle_elsewhere,
-            control_packets,
-            records,
-            services,
-            drops,
-            order,
-            edge,
-        }
-    }
-
     /// Schedules an event caused by `node`, after all other events that it has scheduled for the same time.
     #[inline(always)]
     pub fn schedule(&mut self, at: Time, kind: u8, node: u32, event: SimulationEvent) {

@@ -214,7 +214,8 @@ mod tests {
         let undivided = run_by(Simulation::run);
         for limit in [Duration::ZERO, Duration::MAX] {
             let raced = run_by(|first, progress| {
-                let (mut first, second) = (first.into_run(), part_of_a().into_run());
+                let (mut first, second) =
+                    (first.into_run().expect("it has no autopsy"), part_of_a().into_run().expect("it has no autopsy"));
                 let streaming = first.global.streaming.take();
                 begin(&mut first);
                 let division = Division::weighed(first.topology(), 2, &Arrivals::of(&first).weights);
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_trial_needs_a_run_that_is_long_and_balanced() {
-        let mut first = part_of_a().into_run();
+        let mut first = part_of_a().into_run().expect("it has no autopsy");
         begin(&mut first);
         let fraction = done(&first);
         assert!((0.01..0.9).contains(&fraction), "{fraction}");

@@ -206,6 +206,10 @@ fn an_autopsy_is_refused_where_it_cannot_work() {
     let shared = POISSON.replace("count = 60\n", "stop = \"1 ms\"\nconnections = 2\n");
     let refused = check(&fabric(RELIABLE, &shared, "[measure]\nautopsy = true\n")).expect_err("it shares connections");
     assert!(refused.contains("measure.autopsy") && refused.contains("share open connections"), "{refused}");
+    let changing =
+        "[[link]]\nname = \"s->h1\"\nchanges = [{ at = \"1 us\", rate = \"1 Gbps\" }]\n[measure]\nautopsy = true\n";
+    let refused = check(&pair(TCP, 1_000, changing)).expect_err("the rate changes");
+    assert!(refused.contains("measure.autopsy") && refused.contains("constant rate and delay"), "{refused}");
     let mut scenario = sound(&pair(TCP, 1_000, ""));
     scenario.measure.autopsy = true;
     assert!(scenario.undivided_because().is_some_and(|reason| reason.contains("autopsy")));

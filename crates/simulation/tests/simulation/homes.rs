@@ -237,7 +237,7 @@ fn a_live_run_refuses_several_ports_with_the_reason() {
 }
 
 #[test]
-fn a_flow_at_a_constant_rate_must_fit_one_port() {
+fn a_constant_rate_must_fit_one_port_and_autopsies_and_flow_control_need_hosts_with_one() {
     let udp = |rate| {
         format!(
             "[[transport]]\nname = \"t\"\nkind = \"udp\"\nrate = \"{rate}\"\n[[flows]]\nname = \"f\"\n\
@@ -245,6 +245,11 @@ fn a_flow_at_a_constant_rate_must_fit_one_port() {
         )
     };
     sound(&fabric(2, 1, &udp("100 Gbps")));
+    for (section, rule) in [("[measure]\nautopsy = true\n", "measure.autopsy"), ("[switch.pfc]\n", "switch.pfc")] {
+        let error =
+            support::check(&fabric(2, 1, &(udp("1 Gbps") + section))).expect_err("it needs hosts with one port");
+        assert!(error.contains(rule) && error.contains("needs hosts with one port"), "{error}");
+    }
     let error = support::check(&fabric(2, 1, &udp("150 Gbps"))).expect_err("it exceeds a port");
     assert!(error.contains("its rate (150 Gbps) is above that of the link of h0 (100 Gbps)"), "{error}");
 }

@@ -142,6 +142,8 @@ fn buffers_that_cannot_hold_the_headroom_are_refused_with_the_arithmetic() {
         INCAST.text(22_000_000)
     );
     refused(&mixed, &["flows[1].class", "shares queue 0 with class 0"]);
+    let changing = "[[link]]\nname = \"left->right\"\nchanges = [{ at = \"1 us\", delay = \"9 us\" }]\n";
+    refused(&(INCAST.text(22_000_000) + changing), &["switch.pfc", "needs constant links"]);
 }
 
 /// Static buffers: the port's part of the buffer limits what enters through it.

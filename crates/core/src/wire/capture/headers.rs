@@ -1,6 +1,6 @@
 //! Ethernet, IPv4 and the headers of mechanisms around a transport.
 
-use super::checksum::{internet, sum};
+use crate::wire::checksum::ones_complement_sum;
 use crate::wire::frame::{CHECK_SEQUENCE_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
 use crate::wire::link::{LinkHeaderSet, put_captured};
 use crate::wire::mac_control::PauseFrame;
@@ -129,8 +129,11 @@ impl Datagram {
 
     /// Writes the checksum of TCP or UDP at this place of the transport (RFC 9293, section 3.1).
     pub fn put_checksum(&mut self, at: usize) {
-        let pseudo = sum(&self.ends.concat()) + u32::from(self.protocol) + self.transport_bytes();
-        let checksum = internet(pseudo + sum(&self.transport));
+        let mut covered = self.ends.concat();
+        covered.extend([0, self.protocol]);
+        covered.extend((self.transport_bytes() as u16).to_be_bytes());
+        covered.extend(&self.transport);
+        let checksum = !ones_complement_sum(&covered);
         // RFC 768: a checksum of zero is sent as ones.
         let is_udp = self.protocol == protocol::UDP;
         let checksum = if is_udp && checksum == 0 { u16::MAX } else { checksum };
@@ -148,7 +151,7 @@ impl Datagram {
         header[9] = self.protocol;
         header[12..16].copy_from_slice(&self.ends[0]);
         header[16..20].copy_from_slice(&self.ends[1]);
-        let checksum = internet(sum(&header));
+        let checksum = !ones_complement_sum(&header);
         header[10..12].copy_from_slice(&checksum.to_be_bytes());
         header
     }

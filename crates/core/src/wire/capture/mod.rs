@@ -13,7 +13,6 @@
 //! A frame is as long as the simulator counts, or longer if its headers do not fit; [`FrameBytes::counted_bytes`] then
 //! differs from its length.
 
-mod checksum;
 mod headers;
 mod own;
 pub mod pcapng;
@@ -23,11 +22,16 @@ mod tcp;
 pub use headers::{FrameBytes, control_frame};
 pub use own::{NOTICE_PORT, PACKET_PAIR_PORT, SPRAYING_PORT};
 
+use crc::{CRC_32_ISO_HDLC, Crc};
+
 use crate::wire::link::LinkHeaderSet;
 use crate::wire::packet::{HostId, Packet, ServiceKey};
 use crate::wire::transport::{TcpHeader, Transport, UdpHeader};
 use crate::wire::trimmed::Trimmed;
 use headers::{Datagram, protocol};
+
+/// The CRC-32 of Ethernet (IEEE 802.3, clause 3.2.9).
+const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// Port of a server without a service. Its flows beyond the first 64,512 have the next ports.
 const SERVER_PORT: u32 = 5_001;
@@ -118,5 +122,5 @@ pub fn identity(packet: &Packet) -> Option<u64> {
     };
     let mut out = crate::state::Writer::default();
     out.value(&(packet.source, transport));
-    Some(u64::from(packet.flow.0) << 32 | u64::from(checksum::hash(&out.finish())))
+    Some(u64::from(packet.flow.0) << 32 | u64::from(CRC.checksum(&out.finish())))
 }

@@ -1,6 +1,8 @@
 //! The frames of a stream: UDP over IPv4 with stream number, frame number and time of sending.
 
-use crate::interfaces::frame::{HEADER_BYTES, ones_complement_sum};
+use hitless_core::wire::checksum::ones_complement_sum;
+
+use crate::interfaces::frame::HEADER_BYTES;
 
 const IP_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;

@@ -19,7 +19,7 @@ use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
 use hitless_switch::{DropReason, SwitchEvent};
 
-use super::edge::{Closed, Edge};
+use super::edge::Edge;
 use super::network::Network;
 use crate::link::Fate;
 use crate::results::Table;
@@ -63,15 +63,23 @@ pub(super) struct Autopsy {
 
 impl Autopsy {
     /// Prepares the autopsy of a run on `network`.
-    pub fn new(network: &Network<Closed>) -> Self {
+    pub fn new<E: Edge>(network: &Network<E>) -> Self {
         let timing = |(lead, egress_latency, line)| PortTiming { lead, egress_latency, line };
         let ports_of = |switch: &hitless_switch::Switch| {
             (0..switch.port_count()).map(|port| timing(switch.port_timing(PortId(port as u16)))).collect()
         };
+        let ports = network.switches.iter().map(ports_of).collect();
+        Self { ports, cards: network.hosts.lines().collect(), ..Self::default() }
+    }
+}
+
+/// The autopsy of an empty network.
+impl Default for Autopsy {
+    fn default() -> Self {
         Self {
             now: Time::ZERO,
-            ports: network.switches.iter().map(ports_of).collect(),
-            cards: network.hosts.lines().collect(),
+            ports: Vec::new(),
+            cards: Vec::new(),
             pauses: Pauses::default(),
             ledgers: Vec::new(),
             flows: Vec::new(),
@@ -81,7 +89,9 @@ impl Autopsy {
             delivered: Vec::new(),
         }
     }
+}
 
+impl Autopsy {
     /// The ledger of a packet. A packet of a switch has one without a meaning.
     #[inline]
     fn ledger(&mut self, packet: PacketHandle) -> &mut Ledger {
