@@ -301,7 +301,7 @@ class LinkFailure(System):
         super().__init__(name, cost, kind=kind)
         self.scheme = scheme
         if scheme == "local-reroute":
-            # NSCC takes SQR's hold of packets for congestion: service 0.85 at 400G, 100 m and 1,518 B.
+            # UET is faster without SQR there (docs/reference/limitations.md).
             self.transports = ("udp", "tcp", "roce")
 
     @property
