@@ -1,4 +1,9 @@
-//! The Internet checksum.
+//! The Internet checksum, and the CRC of Ethernet.
+
+use crc::{CRC_32_ISO_HDLC, Crc};
+
+/// CRC-32 of Ethernet (IEEE 802.3, clause 3.2.9).
+pub const CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// Computes the Internet checksum of `bytes` before it is complemented (RFC 1071).
 #[must_use]

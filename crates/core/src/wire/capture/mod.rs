@@ -22,16 +22,12 @@ mod tcp;
 pub use headers::{FrameBytes, control_frame};
 pub use own::{NOTICE_PORT, PACKET_PAIR_PORT, SPRAYING_PORT};
 
-use crc::{CRC_32_ISO_HDLC, Crc};
-
+use crate::wire::checksum::CRC_32;
 use crate::wire::link::LinkHeaderSet;
 use crate::wire::packet::{HostId, Packet, ServiceKey};
 use crate::wire::transport::{TcpHeader, Transport, UdpHeader};
 use crate::wire::trimmed::Trimmed;
 use headers::{Datagram, protocol};
-
-/// The CRC-32 of Ethernet (IEEE 802.3, clause 3.2.9).
-const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// Port of a server without a service. Its flows beyond the first 64,512 have the next ports.
 const SERVER_PORT: u32 = 5_001;
@@ -122,5 +118,5 @@ pub fn identity(packet: &Packet) -> Option<u64> {
     };
     let mut out = crate::state::Writer::default();
     out.value(&(packet.source, transport));
-    Some(u64::from(packet.flow.0) << 32 | u64::from(CRC.checksum(&out.finish())))
+    Some(u64::from(packet.flow.0) << 32 | u64::from(CRC_32.checksum(&out.finish())))
 }

@@ -1,7 +1,7 @@
 //! RoCEv2: the base transport header of InfiniBand over UDP (InfiniBand, volume 1, section 9, and annexes A16 and A17).
 
-use super::CRC;
 use super::headers::{Datagram, UDP_BYTES, UDP_CHECKSUM_AT};
+use crate::wire::checksum::CRC_32;
 use crate::wire::packet::Packet;
 use crate::wire::transport::{RoceHeader, RoceOpcode};
 
@@ -89,7 +89,7 @@ fn invariant_check(packet: &Packet, datagram: &Datagram) -> [u8; 4] {
     for at in [UDP_CHECKSUM_AT, UDP_CHECKSUM_AT + 1, UDP_BYTES as usize + 4] {
         transport[at] = 0xff;
     }
-    let mut check = CRC.digest();
+    let mut check = CRC_32.digest();
     let payload = vec![0; datagram.payload_bytes as usize];
     for part in [&[0xff; 8][..], &ipv4, &transport, &payload] {
         check.update(part);
