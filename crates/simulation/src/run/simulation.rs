@@ -26,16 +26,16 @@ const UNDIVIDED: &str = "a run with an autopsy is not divided";
 
 /// A run, with an autopsy or without: code for each, so that a run without pays nothing.
 enum Driven {
-    Plain(Run<Closed>),
-    Observed(Run<Autopsy>),
+    Plain(Box<Run<Closed>>),
+    Observed(Box<Run<Autopsy>>),
 }
 
 impl Driven {
     fn new(scenario: Scenario) -> Result<Self, String> {
         if !scenario.measure.autopsy {
-            return Ok(Self::Plain(build(scenario, None, Closed)?));
+            return Ok(Self::Plain(Box::new(build(scenario, None, Closed)?)));
         }
-        let mut run = build(scenario, None, Autopsy::default())?;
+        let mut run = Box::new(build(scenario, None, Autopsy::default())?);
         run.network.shared.edge = Autopsy::new(&run.network);
         Ok(Self::Observed(run))
     }
@@ -64,7 +64,7 @@ impl Driven {
     /// Returns the run if it has no autopsy.
     fn plain(self) -> Option<Run<Closed>> {
         match self {
-            Self::Plain(run) => Some(run),
+            Self::Plain(run) => Some(*run),
             Self::Observed(_) => None,
         }
     }
@@ -157,8 +157,8 @@ impl Simulation {
     /// Runs to the end of the scenario on this thread.
     pub fn run(self, progress: &Progress) -> Outcome {
         match self.run {
-            Driven::Plain(run) => to_end(run, progress),
-            Driven::Observed(run) => to_end(run, progress),
+            Driven::Plain(run) => to_end(*run, progress),
+            Driven::Observed(run) => to_end(*run, progress),
         }
     }
 
