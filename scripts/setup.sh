@@ -109,7 +109,7 @@ build_wheel() {
 
 # Real programs that tests put at the ends of what they test: PROGRAM:PACKAGE. Without root the tests that need a missing
 # one are skipped, and say so.
-test_programs="chromium:chromium redis-server:redis-server redis-benchmark:redis-tools iperf3:iperf3 curl:curl ip:iproute2 \
+test_programs="chromium:chromium redis-server:redis-server redis-benchmark:redis-tools iperf3:iperf3 curl:curl ip:iproute2 ping:iputils-ping \
     tshark:tshark tcpdump:tcpdump"
 
 # Ray has no package for some Pythons and processors: without it its tests are skipped, and say so.
