@@ -142,6 +142,28 @@ fn with_uneven_delays(subject: &Subject, dice: &mut Dice) -> Table {
     table
 }
 
+/// Gives the directions of each link different rates. A byte still takes a whole number of picoseconds.
+///
+/// A switch can return a frame on the link of its arrival. At equal rates the frame enters the queue when the previous
+/// one leaves, in the same picosecond, and a hash of the time decides whether the queue is full (seed 38,018,704).
+fn with_uneven_rates(table: &mut Table, links: &[Table], dice: &mut Dice) -> Option<()> {
+    const BYTE_TIME_FACTORS: [(u64, u64); 6] = [(1, 1), (5, 4), (8, 5), (2, 1), (5, 2), (4, 1)];
+    let slower = |rate: BitRate, place: u64| {
+        let (times, over) = BYTE_TIME_FACTORS[place as usize % BYTE_TIME_FACTORS.len()];
+        format!("{} bps", rate.as_bps() * over / times)
+    };
+    for (number, link) in links.iter().enumerate() {
+        let rate = BitRate::read(link["rate"].as_str()?).ok()?;
+        let (there, back) = (dice.between(0, 5), dice.between(1, 5));
+        let ends = link["ends"].as_array()?;
+        let reverse = format!("{}->{}", ends[1].as_str()?, ends[0].as_str()?);
+        table["topology"]["links"][number].as_table_mut()?.insert("rate".into(), slower(rate, there).into());
+        let entry = format!("{{ name = \"{reverse}\", rate = \"{}\" }}", slower(rate, there + back));
+        push(table, &["link"], parsed(&entry));
+    }
+    Some(())
+}
+
 /// Adds a node, attached by a link like the first one of the fabric.
 fn add_node(table: &mut Table, list: &str, name: &str, to: &str) {
     push(table, &["topology", list], name.into());
@@ -293,6 +315,9 @@ pub fn half_speed(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     }
     let mut before = with_uneven_delays(subject, dice);
     before.insert("clocks".into(), "ideal".into());
+    if !subject.has_none_of(&DEFLECTING) {
+        with_uneven_rates(&mut before, &subject.links(), dice)?;
+    }
     for transport in entries_mut(&mut before, "transport") {
         let name = transport.get("name").and_then(Value::as_str).unwrap_or("");
         let roce = parsed(&format!("{{ name = \"{name}\", kind = \"roce\", timeout = \"1 ms\", retries = 255 }}"));

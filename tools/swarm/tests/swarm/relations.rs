@@ -97,3 +97,38 @@ fn a_relation_that_changes_a_world_wrongly_is_broken_and_says_in_what() {
         assert!(told.starts_with(&format!("with {name} ")) && told.contains(column), "{told}");
     }
 }
+
+/// Six answers at a time through switches that return frames on the link of their arrival.
+const RETURNED_FRAMES: &str = r#"
+name = "returned"
+duration = "60 ms"
+host = { priority_tagger = { by = "remaining-bytes" }, reorder_buffer = { timeout = "100 us" } }
+mechanism = [{ kind = "simple-deflection" }]
+switch = { queues_per_port = 4, buffer = { kind = "static", per_port = "8 packets" } }
+transport = [{ name = "t", kind = "tcp" }]
+[topology]
+kind = "dumbbell"
+hosts_left = 5
+hosts_right = 4
+host_link = { rate = "100 Gbps", delay = "100 ns" }
+bottleneck = { rate = "25 Gbps", delay = "1 ps" }
+[[flows]]
+kind = "incast"
+name = "g"
+transport = "t"
+count = 2
+fan_in = 6
+size = "32561 B"
+period = "86 us"
+"#;
+
+#[test]
+fn half_of_the_speed_holds_where_equal_rates_would_return_frames_at_the_same_time() {
+    let half = RELATIONS.into_iter().find(|known| known.name == "half of the speed").expect("a relation of this name");
+    for seed in [12, 24, 68, 80, 83, 94, 104, 110, 111] {
+        let mut table: Table = RETURNED_FRAMES.parse().expect("this is TOML");
+        table.insert("seed".into(), seed.into());
+        let subject = Subject::of(&World::new(table), builtin()).expect("a sound world");
+        assert_eq!(half.broken(&subject, builtin()), Some(None), "seed {seed}");
+    }
+}
