@@ -105,13 +105,17 @@ impl Alike {
 
 /// Returns the first sender with a mean share that differs from an equal one beyond noise, with its mean share and
 /// standard error.
+///
+/// The error is pooled over all senders, who are alike. A sender that happens to win none of the runs has a small share
+/// and a small error of its own: 0.84 and 0.022 in 24 runs, and 1.007 in 276 further runs (seed 52,003,266).
 fn unequal_sender(runs: &[Vec<f64>]) -> Option<(usize, f64, f64)> {
-    let count = runs.len() as f64;
-    (0..runs.first()?.len()).find_map(|sender| {
-        let shares = runs.iter().map(|shares| shares[sender]);
-        let mean = shares.clone().sum::<f64>() / count;
-        let squares: f64 = shares.map(|share| (share - mean).powi(2)).sum();
-        let error = (squares / (count * (count - 1.0))).sqrt();
+    let (count, senders) = (runs.len() as f64, runs.first()?.len());
+    let shares = |sender: usize| runs.iter().map(move |shares| shares[sender]);
+    let means: Vec<f64> = (0..senders).map(|sender| shares(sender).sum::<f64>() / count).collect();
+    let squares = |sender: usize| shares(sender).map(|share| (share - means[sender]).powi(2)).sum::<f64>();
+    let variance = (0..senders).map(squares).sum::<f64>() / (senders as f64 * (count - 1.0));
+    let error = (variance / count).sqrt();
+    means.iter().enumerate().find_map(|(sender, &mean)| {
         let deviation = (mean - 1.0).abs();
         let is_unequal = deviation > DEVIATION_MAX && deviation > ERRORS_MAX * error;
         is_unequal.then_some((sender + 1, mean, error))
@@ -135,6 +139,14 @@ mod tests {
             let found = unequal_sender(&runs).map(|(sender, ..)| sender);
             assert_eq!(found, expected, "{odd:?} and {even:?}");
         }
+    }
+
+    #[test]
+    fn a_sender_that_never_wins_by_chance_is_no_finding() {
+        let group = "long";
+        let transport = "kind = \"tcp\"\ncongestion = \"newreno\"\nrto_min = \"1 ms\"";
+        let alike = Alike { senders: 6, gbps: 100, buffer_packets: 147, transport, group, us: 600 };
+        assert_eq!(alike.unequal(hitless_mechanisms::builtin()), None);
     }
 
     #[test]
