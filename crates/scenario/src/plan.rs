@@ -147,8 +147,11 @@ pub fn switch(
         hardware::buffer_policy(settings, scenario.headroom_of_switch(topology, id)),
         mechanisms,
     );
-    if scenario.routing.choice == PathRule::TwoChoices {
-        switch.choose_of_two(streams.stream(&format!("next hops at switch {}", id.0)));
+    let next_hops = || streams.stream(&format!("next hops at switch {}", id.0));
+    match (scenario.routing.choice, scenario.routing.flowlet_gap) {
+        (PathRule::TwoChoices, _) => switch.choose_of_two(next_hops()),
+        (PathRule::Flowlets, Some(gap)) => switch.choose_by_flowlet(gap, next_hops()),
+        _ => {}
     }
     switch
 }

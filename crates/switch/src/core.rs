@@ -6,7 +6,7 @@ use hitless_core::wire::{Duration, PortId, QueueId, Time};
 use crate::architecture::Architecture;
 use crate::canary::{Canary, sings};
 use crate::drop_reason::DropReason;
-use crate::forwarding::TwoChoices;
+use crate::forwarding::PathChoice;
 use crate::outbox::Effects;
 use crate::port::{Backlog, Port, Scheduler};
 use crate::queueing::{FlowScheduler, QueuedScheduler, SharedBuffer};
@@ -37,7 +37,7 @@ pub(crate) struct Core {
     pub drops: [u64; DropReason::COUNT],
     /// `None` means that packets follow their route.
     #[part]
-    pub two_choices: Option<TwoChoices>,
+    pub path_choice: Option<PathChoice>,
 }
 
 impl Core {

@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::environment::{Environment, SwitchEvent};
 use crate::event::{Event, PortState};
 use crate::explore::{Digest, State};
-use crate::forwarding::TwoChoices;
+use crate::forwarding::{Flowlets, PathChoice, TwoChoices};
 use crate::hook_set::PortHooks;
 use crate::mechanism::Mechanism;
 use crate::outbox::Output;
@@ -117,7 +117,7 @@ impl Switch {
             packets_created: 0,
             buffer,
             drops,
-            two_choices: None,
+            path_choice: None,
         };
         let mut switch = Self { core, mechanisms, outputs: Vec::new(), group_owners, quiet_roles, resources };
         let arrays = switch.resources.iter().flat_map(|of| of.registers.iter().map(|register| register.name));
@@ -131,8 +131,18 @@ impl Switch {
     /// Starts sending each packet to the less loaded of two next hops, drawn from `stream`, instead of the hop of its
     /// route. Needs [`Environment::next_hops`].
     pub fn choose_of_two(&mut self, stream: Stream) {
-        self.core.two_choices = Some(TwoChoices::new(stream));
-        // The fast path takes the hop of the route without looking at queues.
+        self.choose_paths(PathChoice::TwoChoices(TwoChoices { stream }));
+    }
+
+    /// Starts sending each flowlet to a random next hop, drawn from `stream`: a pause of a flow above `gap` ends a
+    /// flowlet. Needs [`Environment::next_hops`].
+    pub fn choose_by_flowlet(&mut self, gap: Duration, stream: Stream) {
+        self.choose_paths(PathChoice::Flowlets(Flowlets::new(gap, stream)));
+    }
+
+    fn choose_paths(&mut self, choice: PathChoice) {
+        self.core.path_choice = Some(choice);
+        // The fast path takes the hop of the route.
         self.core.ports.iter_mut().for_each(|port| port.enters_fast_path = false);
     }
 

@@ -24,7 +24,8 @@ pub struct TrimmingSettings {
     #[serde(with = "Text::<QueueLength>")]
     pub queue: QueueLength,
     /// Number of headers that may leave for each full frame of data while both wait (section 3.1: 10, so that headers
-    /// do not starve the data); 0: headers always go first.
+    /// do not starve the data). 0: headers always go first. Senders that repeat a window for each header, such as RoCE
+    /// with go-back-N, can then fill the line with headers for ever.
     #[schemars(range(max = 1000))]
     pub headers_per_packet: u32,
     /// Whether packets without data, such as acknowledgements, use the queue of the headers too (section 3.1).

@@ -47,21 +47,28 @@ impl Check<'_> {
         self.scheduler();
     }
 
-    /// Two choices compare queue depths, but rerouting around a failed link does not.
+    /// Two choices compare queue depths, but rerouting around a failed link does not. Flowlets keep a next hop that it
+    /// would leave.
     pub(super) fn routing(&mut self) {
-        if self.scenario.routing.choice != PathRule::TwoChoices {
-            return;
-        }
+        let (choice, gap) = (self.scenario.routing.choice, self.scenario.routing.flowlet_gap);
+        let has_effect = gap.is_none() || choice == PathRule::Flowlets;
+        self.require(has_effect, "routing.flowlet_gap", "has no effect without choice = \"flowlets\"");
+        let (is_two, is_flowlets) = (choice == PathRule::TwoChoices, choice == PathRule::Flowlets);
+        self.require(
+            !is_flowlets || gap.is_some(),
+            "routing.flowlet_gap",
+            "has no default: no path connects two hosts",
+        );
         let switch = &self.scenario.switch;
-        let sees = !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
+        let sees = !is_two || !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
         let rule = "two-choices reads the depths of queues in ingress, where this switch does not show them: \
                     set switch.depth_visible = \"ingress-and-egress\"";
         self.require(sees, "routing.choice", rule);
         let scheme = self.scenario.recovery.as_ref().map(|recovery| &recovery.scheme);
         let reroutes = matches!(scheme, Some(RecoveryScheme::LocalReroute(_)));
         let rule =
-            "two-choices knows no way round a failed link: choose \"flow-hash\" or recovery.scheme \"same-port\"";
-        self.require(!reroutes, "routing.choice", rule);
+            "knows no way round a failed link: choose \"flow-hash\", or recovery.scheme \"same-port\" or \"withdraw\"";
+        self.require(!reroutes || !(is_two || is_flowlets), "routing.choice", rule);
     }
 
     fn marking(&mut self, ecn: Option<EcnSettings>, section: &str) {

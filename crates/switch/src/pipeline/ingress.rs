@@ -8,7 +8,7 @@ use crate::context::Visit;
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::Environment;
-use crate::forwarding::TwoChoices;
+use crate::forwarding::{PathChoice, TwoChoices};
 use crate::half::Half;
 use crate::port::Queueing;
 use crate::switch::Switch;
@@ -24,26 +24,30 @@ impl Core {
         by_route: PortId,
         environment: &mut E,
     ) -> PortId {
-        if self.two_choices.is_none() { by_route } else { self.less_loaded(now, packet, by_route, environment) }
+        if self.path_choice.is_none() { by_route } else { self.chosen_hop(now, packet, by_route, environment) }
     }
 
     #[inline(never)]
-    fn less_loaded<E: Environment>(
+    fn chosen_hop<E: Environment>(
         &mut self,
         now: Time,
         packet: PacketHandle,
         by_route: PortId,
         environment: &mut E,
     ) -> PortId {
-        let class = usize::from(environment.packets()[packet].class & 7);
+        let (flow_hash, class) = (environment.packets()[packet].flow_hash, environment.packets()[packet].class);
         let hops = environment.next_hops(packet);
         // A single next hop leaves nothing to choose and draws no random number.
-        let Some(TwoChoices { stream }) = self.two_choices.as_mut().filter(|_| hops.len() > 1) else { return by_route };
+        let stream = match self.path_choice.as_mut().filter(|_| hops.len() > 1) {
+            None => return by_route,
+            Some(PathChoice::Flowlets(flowlets)) => return flowlets.choose(now, flow_hash, hops),
+            Some(PathChoice::TwoChoices(TwoChoices { stream })) => stream,
+        };
         // The first hop is as random as the second, so ties are broken at random.
         let first = below(stream, hops.len());
         let second = (first + 1 + below(stream, hops.len() - 1)) % hops.len();
         let mut depth_bytes = |hop: usize| {
-            let queue = self.ports[usize::from(hops[hop].0)].config.class_queue[class];
+            let queue = self.ports[usize::from(hops[hop].0)].config.class_queue[usize::from(class & 7)];
             self.queue_bytes(now, hops[hop], queue)
         };
         hops[if depth_bytes(second) < depth_bytes(first) { second } else { first }]

@@ -69,7 +69,7 @@ fn wild(seed: u64, settings: &Settings<'_>) -> Table {
     world.insert("host".into(), host(has("vertigo"), dice).into());
     let dice = &mut Dice::new(seed, "routing");
     if dice.once_in(5) {
-        let choice = dice.pick(&["choice = \"by-sum\"", "choice = \"weighted-hash\""]);
+        let choice = dice.pick(&["choice = \"by-sum\"", "choice = \"weighted-hash\"", "choice = \"flowlets\""]);
         world.insert("routing".into(), parsed(choice).into());
     }
     traffic::add_to(&mut world, &places, has("bolt"), &mut Dice::new(seed, "traffic"));

@@ -37,6 +37,14 @@ fn tries_again_soon(transport: &Table) -> bool {
     says.iter().all(|name| transport.contains_key(*name))
 }
 
+/// Returns whether headers of trimmed packets can fill a line for ever: they always go first, and RDMA without
+/// congestion control repeats its window for each (NDP, section 3.1; seed 53,007,127).
+fn headers_starve_packets(world: &World) -> bool {
+    let go_first = |entry: &Table| entry.get("headers_per_packet").and_then(Value::as_integer) == Some(0);
+    let is_rdma = |transport: &Table| transport.get("kind").and_then(Value::as_str) == Some("roce");
+    world.entries("mechanism").any(go_first) && world.entries("transport").any(is_rdma)
+}
+
 /// Returns whether a mechanism is configured to pass so little that a flow never ends.
 fn lets_little_through(entry: &Table) -> bool {
     // With two rounds of one or two packets, AFQ repeatedly drops a quarter of a window that fills a long path.
@@ -78,6 +86,7 @@ pub fn progress(evidence: &Evidence<'_>) -> Finding {
     let starves = evidence.world.kinds().iter().any(|kind| MAY_STARVE.contains(kind))
         // A card with a queue of a few packets drops most of a window, which some transports then resend forever.
         || evidence.world.value("host.nic_queue").is_some()
+        || headers_starve_packets(evidence.world)
         || evidence.world.entries("mechanism").any(lets_little_through);
     if !is_bound || starves {
         return None;

@@ -26,7 +26,7 @@ fn text<'a>(entry: &'a Table, name: &str) -> &'a str {
 /// Returns whether the packets of a flow take one path, and share one queue at each port.
 fn goes_one_way(evidence: &Evidence<'_>) -> bool {
     let rehashes = evidence.world.value("switch.flow_queueing.perturbation").is_some();
-    let chooses = evidence.world.text_of("routing.choice") == Some("two-choices");
+    let chooses = matches!(evidence.world.text_of("routing.choice"), Some("two-choices" | "flowlets"));
     let sprays = evidence.world.entries("transport").any(|transport| text(transport, "kind") == "uet");
     !rehashes && !chooses && !sprays && !evidence.has("failure")
 }

@@ -1,5 +1,7 @@
 //! `[routing]`: the choice of paths.
 
+use hitless_core::settings::quantity::Optional;
+use hitless_core::wire::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct RoutingSettings {
     /// Rule for the choice among next hops of equal cost.
     pub choice: PathRule,
+    /// Longest pause between two packets of a flowlet, for `choice = "flowlets"`. A shorter gap moves flows more often;
+    /// packets overtake each other if it is below the difference of the times on two paths, queues included. Left out:
+    /// the longest round trip of the empty fabric.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub flowlet_gap: Option<Duration>,
 }
 
 /// Rule for the choice among next hops of equal cost.
@@ -27,4 +34,8 @@ pub enum PathRule {
     /// For each packet the less occupied of two different random next hops, by bytes in the queue (Vertigo, section 3).
     /// Packets of a flow can overtake each other. Ingress must see queue depths.
     TwoChoices,
+    /// A random next hop for each flowlet: packets of a flow that follow each other within `flowlet_gap` (LetFlow, NSDI
+    /// 2017). Each switch has 65,536 entries; flows with equal hashes share one. To a switch, each entropy value of a
+    /// spraying connection is a flow.
+    Flowlets,
 }

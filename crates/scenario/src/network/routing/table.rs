@@ -143,8 +143,8 @@ impl Table {
     #[inline(always)]
     pub fn choose(&self, salt: u32, packet: &Packet, count: u32) -> u32 {
         match self.choice {
-            // The switch itself compares two choices; packets that it cannot decide on use the hash.
-            PathRule::FlowHash | PathRule::WeightedHash | PathRule::TwoChoices => {
+            // The switch itself compares two choices and keeps flowlets; packets with one next hop use the hash.
+            PathRule::FlowHash | PathRule::WeightedHash | PathRule::TwoChoices | PathRule::Flowlets => {
                 hash::reduce(fmix32(packet.flow_hash ^ salt), count)
             }
             PathRule::BySum => packet.source.0.wrapping_add(packet.destination.0) % count,

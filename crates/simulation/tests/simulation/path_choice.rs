@@ -1,5 +1,7 @@
-//! The power of two choices among next hops: balanced load for each packet, but reordering.
+//! The power of two choices among next hops: balanced load for each packet, but reordering. Flowlets: a next hop for each
+//! part of a flow between two pauses.
 
+use hitless_core::wire::Duration;
 use hitless_simulation::Outcome;
 
 use crate::support::{check, ideal, leaf_spine, run};
@@ -34,6 +36,31 @@ fn the_choices_follow_the_seed() {
     let hash = |seed: u64| run(&text(TWO).replace("duration", &format!("seed = {seed}\nduration"))).summary.trace_hash;
     assert_eq!(hash(1), hash(1));
     assert_ne!(hash(1), hash(2));
+}
+
+#[test]
+fn a_flowlet_ends_only_with_a_pause_above_the_gap() {
+    // A host sends a packet every 1.5 us; its card delays some by about a frame (1.2 us).
+    let run = |gap: &str| run(&text(&format!("choice = \"flowlets\"\nflowlet_gap = \"{gap}\"")));
+    let (single, whole) = (run("100 ns"), run("5 us"));
+    let counts = |outcome: &Outcome| {
+        let order = outcome.summary.order.as_ref().expect("it is measured");
+        (order.packets_reordered, outcome.summary.drops.values().sum::<u64>())
+    };
+    let (reordered, dropped) = counts(&whole);
+    assert_eq!(reordered, 0, "a flow without pauses keeps its next hop");
+    assert!(dropped > 2 * counts(&single).1, "two flows share a spine: {dropped} and {:?}", counts(&single));
+}
+
+#[test]
+fn the_gap_of_flowlets_follows_from_the_fabric() {
+    let gap = |text: &str| check(text).expect("it can run").routing.flowlet_gap.map(Duration::as_ps);
+    let flowlets = text("choice = \"flowlets\"");
+    // Four links of 10 Gb/s with frames of 1,538 B, each way, and their delays.
+    assert_eq!(gap(&flowlets), Some(8 * (1_000_000 + 1_230_400)));
+    assert_eq!(gap(&text("")), None);
+    let error = check(&text("flowlet_gap = \"1 us\"")).expect_err("it has no effect");
+    assert!(error.contains("routing.flowlet_gap") && error.contains("no effect"), "{error}");
 }
 
 #[test]
