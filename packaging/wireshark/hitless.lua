@@ -219,6 +219,9 @@ local OWN = {
         { "Request", { { 8, "credit" } } },
         { "Probe", {} },
         { "Echo", {} },
+        { "Tail probe", {} },
+        { "Tail answer", { { 4, "cumulative" }, { 4, "base" }, { 8, "bitmap" }, { 4, "acknowledged" },
+                           { 8, "received" }, { 4, "out_of_order" } } },
     } },
     [65002] = { "Packet pair", {
         { "Data", { { 2, "measured" }, { 4, "pair" }, { 8, "sequence" }, { 4, "timestamp" } } },

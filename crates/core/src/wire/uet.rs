@@ -20,6 +20,10 @@ pub enum UetHeader {
     Probe(UetProbe),
     /// The echo of a probe.
     ProbeEcho(UetProbe),
+    /// The sender asks for an acknowledgement after a pause.
+    TailProbe(UetProbe),
+    /// The answer to a tail probe. Its bitmap starts behind the first missing packet.
+    TailAnswer(UetAcknowledgement),
 }
 
 impl UetHeader {
@@ -28,19 +32,23 @@ impl UetHeader {
     pub fn entropy(&self) -> u16 {
         match self {
             Self::Data(data) => data.entropy,
-            Self::Acknowledgement(acknowledgement) => acknowledgement.entropy,
+            Self::Acknowledgement(acknowledgement) | Self::TailAnswer(acknowledgement) => acknowledgement.entropy,
             Self::NegativeAcknowledgement(negative) => negative.entropy,
             Self::Credit(credit) => credit.entropy,
             Self::Request(request) => request.entropy,
-            Self::Probe(probe) | Self::ProbeEcho(probe) => probe.entropy,
+            Self::Probe(probe) | Self::ProbeEcho(probe) | Self::TailProbe(probe) => probe.entropy,
         }
     }
 
     /// Returns whether the receiving end of a connection has sent the packet.
     pub fn is_from_receiver(&self) -> bool {
         match self {
-            Self::Data(_) | Self::Request(_) | Self::Probe(_) => false,
-            Self::Acknowledgement(_) | Self::NegativeAcknowledgement(_) | Self::Credit(_) | Self::ProbeEcho(_) => true,
+            Self::Data(_) | Self::Request(_) | Self::Probe(_) | Self::TailProbe(_) => false,
+            Self::Acknowledgement(_)
+            | Self::NegativeAcknowledgement(_)
+            | Self::Credit(_)
+            | Self::ProbeEcho(_)
+            | Self::TailAnswer(_) => true,
         }
     }
 }

@@ -84,6 +84,28 @@ fn an_incast_ends_and_a_lossy_fabric_delivers_every_byte() {
     }
 }
 
+/// Loses the 51st frame of the sending host, the last packet of a flow of 50 and one byte.
+const LOSES_THE_LAST: &str =
+    "[[link]]\nname = \"h0->edge0\"\nloss = { kind = \"periodic\", every = 1000000, first = 51 }\n";
+
+#[test]
+fn a_lost_last_packet_takes_a_probe_instead_of_the_timeout() {
+    let run = |more: &str| {
+        let text = fabric("nscc", more, &format!("{}{LOSES_THE_LAST}", one(50 * 4_086 + 1)));
+        let outcome = support::run(&text);
+        let counts = ["tail_loss_probes", "timeouts", "packets_retransmitted"].map(|name| sum(&outcome, "flows", name));
+        (last_us(&outcome), counts)
+    };
+    let ((slow_us, by_timeout), (us, by_probe)) = (run(""), run("sack_recovery = true"));
+    assert_eq!(by_probe, [1, 0, 1]);
+    // A packet before the last one arrives, but only the last one asks for an acknowledgement.
+    assert_eq!(by_timeout, [0, 2, 2]);
+    // The timeout is 7 round trips after the loss. The probe goes 1.75 after the last acknowledgement, and comes back
+    // after less than one; the acknowledgement itself is up to a round trip later than the loss.
+    let round_trip_us = 14.023;
+    assert!((3.0..6.0).contains(&((slow_us - us) / round_trip_us)), "{slow_us} and {us} us");
+}
+
 #[test]
 fn runs_go_on_from_checkpoints_and_are_the_same_in_partitions() {
     for congestion in CONGESTIONS {

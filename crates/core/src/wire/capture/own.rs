@@ -77,8 +77,9 @@ pub fn put_spraying(header: &UetHeader, packet: &Packet, datagram: &mut Datagram
             let flags = flags(&[data.is_retransmission, data.acknowledge_now, is_trimmed]);
             own(1, flags).long(data.sequence as u32).quad(data.credit_target)
         }
-        UetHeader::Acknowledgement(ack) => {
-            let numbers = own(2, flags(&[ack.is_retransmission, ack.congestion])).long(ack.cumulative as u32);
+        UetHeader::Acknowledgement(ack) | UetHeader::TailAnswer(ack) => {
+            let kind = if matches!(header, UetHeader::TailAnswer(_)) { 9 } else { 2 };
+            let numbers = own(kind, flags(&[ack.is_retransmission, ack.congestion])).long(ack.cumulative as u32);
             let bitmap = numbers.long(ack.bitmap_base as u32).quad(ack.bitmap);
             bitmap.long(ack.acknowledged as u32).quad(ack.received_bytes).long(ack.out_of_order)
         }
@@ -87,6 +88,7 @@ pub fn put_spraying(header: &UetHeader, packet: &Packet, datagram: &mut Datagram
         UetHeader::Request(request) => own(5, 0).quad(request.credit_target),
         UetHeader::Probe(_) => own(6, 0),
         UetHeader::ProbeEcho(_) => own(7, 0),
+        UetHeader::TailProbe(_) => own(8, 0),
     };
     header_bytes.put([header.entropy(), SPRAYING_PORT], payload_bytes, datagram);
 }

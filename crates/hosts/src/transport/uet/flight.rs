@@ -115,6 +115,11 @@ impl Flight {
         Some(record)
     }
 
+    /// Returns whether the last transmission of a packet was at this time or earlier.
+    pub fn was_sent_by(&self, packet: u64, at: Time) -> bool {
+        self.get(packet).is_some_and(|record| record.sent_at <= at)
+    }
+
     /// Removes outdated entries from the front of the transmissions. Call it after changes.
     pub fn settle(&mut self) {
         while let Some(&(sent_at, packet)) = self.sent.front() {

@@ -22,6 +22,7 @@ mod paths;
 mod receiver;
 mod sender;
 mod settings;
+mod tail;
 
 #[cfg(test)]
 mod tests;

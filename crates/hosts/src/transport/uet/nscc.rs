@@ -107,6 +107,16 @@ impl Nscc {
         }
     }
 
+    /// Returns the lowest known round-trip time.
+    pub const fn base_rtt(&self) -> Duration {
+        self.base_rtt
+    }
+
+    /// Returns the queueing delay that the window aims for.
+    pub fn target_delay(&self) -> Duration {
+        Duration::from_ps(self.target as u64)
+    }
+
     /// Starts the periods between adjustments and between decreases, with the first packet.
     pub fn start(&mut self, now: Time) {
         self.adjusted_at = now;

@@ -103,18 +103,32 @@ impl UetReceiver {
     fn acknowledge(&mut self, data: &UetData, congestion: bool, from_here: bool) {
         self.unacknowledged_bytes = 0;
         let base = if from_here { data.sequence } else { data.sequence.saturating_sub(63).max(self.expected + 1) };
-        let bitmap = (0..64).filter(|bit| self.has(base + bit)).fold(0, |bits, bit| bits | 1 << bit);
         self.answer = Some(UetHeader::Acknowledgement(UetAcknowledgement {
-            cumulative: self.expected,
-            bitmap_base: base,
-            bitmap,
             acknowledged: data.sequence,
-            received_bytes: self.received_bytes,
-            out_of_order: self.out_of_order,
             entropy: data.entropy,
             congestion,
             is_retransmission: data.is_retransmission,
+            ..self.state_from(base)
         }));
+    }
+
+    /// Returns an acknowledgement with the state of 64 packets from `base` on.
+    fn state_from(&self, base: u64) -> UetAcknowledgement {
+        UetAcknowledgement {
+            cumulative: self.expected,
+            bitmap_base: base,
+            bitmap: (0..64).filter(|bit| self.has(base + bit)).fold(0, |bits, bit| bits | 1 << bit),
+            acknowledged: self.expected,
+            received_bytes: self.received_bytes,
+            out_of_order: self.out_of_order,
+            ..UetAcknowledgement::default()
+        }
+    }
+
+    fn answer_tail_probe(&mut self, entropy: u16) {
+        self.unacknowledged_bytes = 0;
+        let state = self.state_from(self.expected + 1);
+        self.answer = Some(UetHeader::TailAnswer(UetAcknowledgement { entropy, ..state }));
     }
 
     fn receive_trimmed(&mut self, data: &UetData) {
@@ -148,6 +162,7 @@ impl Receiver for UetReceiver {
             UetHeader::Data(data) if packet.is_trimmed() => self.receive_trimmed(data),
             UetHeader::Data(data) => self.receive_data(packet, data),
             UetHeader::Request(request) => self.requested(request.credit_target),
+            UetHeader::TailProbe(probe) => self.answer_tail_probe(probe.entropy),
             UetHeader::Probe(probe) => self.answer = Some(UetHeader::ProbeEcho(*probe)),
             _ => {}
         }

@@ -11,6 +11,7 @@ use super::flight::Flight;
 use super::nscc::{Nscc, Sample};
 use super::paths::{Feedback, Paths};
 use super::settings::UetSettings;
+use super::tail::TailProbe;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// Packets that must wait behind a gap at least before one counts as lost.
@@ -40,6 +41,7 @@ pub struct UetSender {
     /// Time of the last packet in either direction.
     active_at: Time,
     request_is_due: bool,
+    tail: Option<TailProbe>,
     statistics: SenderStatistics,
 }
 
@@ -62,6 +64,7 @@ impl UetSender {
             lost_below: 0,
             active_at: Time::ZERO,
             request_is_due: false,
+            tail: (settings.sack_recovery && settings.has_window()).then(TailProbe::new),
             statistics: SenderStatistics::default(),
         }
     }
@@ -119,6 +122,9 @@ impl UetSender {
             window.start(now);
         }
         self.active_at = now;
+        if self.tail.as_ref().is_some_and(|tail| !tail.is_armed()) {
+            self.wait_for_tail(now);
+        }
         self.statistics.packets_sent += 1;
         self.statistics.packets_retransmitted += u64::from(lost.is_some());
         let fills = self.window.is_some() && !self.has_room(frame_bytes + 1);
@@ -138,11 +144,11 @@ impl UetSender {
         Outgoing { transport: Transport::Uet(header), frame_bytes, ecn: Ecn::NotCapable }
     }
 
-    fn acknowledged(&mut self, now: Time, acknowledgement: &UetAcknowledgement) {
+    /// Handles an acknowledgement of a packet that was sent at `sent_at`, if that is known.
+    fn acknowledged(&mut self, now: Time, acknowledgement: &UetAcknowledgement, sent_at: Option<Time>) {
         let newly_received = acknowledgement.received_bytes.saturating_sub(self.received_bytes);
         self.received_bytes += newly_received;
         self.in_flight -= newly_received as i64;
-        let sent_at = self.flight.sample(acknowledgement.acknowledged, acknowledgement.is_retransmission);
         self.note_arrivals(acknowledgement);
         self.statistics.congestion_echoes += u64::from(acknowledgement.congestion);
         let feedback = if acknowledgement.congestion { Feedback::Marked } else { Feedback::Good };
@@ -203,6 +209,28 @@ impl UetSender {
             self.lose(now, packet);
         }
         self.lost_below = self.lost_below.max(end);
+    }
+
+    /// Restarts the pause before a tail probe.
+    fn wait_for_tail(&mut self, now: Time) {
+        let (Some(tail), Some(window)) = (&mut self.tail, &self.window) else { return };
+        tail.wait(now, self.unsent_bytes > 0, window.base_rtt(), window.target_delay());
+    }
+
+    /// Declares the missing packets from before a tail probe lost, up to a window of them.
+    fn tail_answered(&mut self, now: Time, answer: &UetAcknowledgement) {
+        let (Some(tail), Some(window)) = (&mut self.tail, &self.window) else { return };
+        let slowest = window.base_rtt() + window.target_delay();
+        let window_packets = (window.window() / u64::from(self.settings.full_frame_bytes())).max(1);
+        let Some((asked_at, asked_below)) = tail.answered(now, slowest) else { return };
+        self.recovers_below = Some(asked_below);
+        self.lost_below = answer.cumulative;
+        self.statistics.tail_loss_probes += 1;
+        for packet in answer.cumulative..asked_below.min(answer.cumulative + window_packets) {
+            if self.flight.was_sent_by(packet, asked_at) {
+                self.lose(now, packet);
+            }
+        }
     }
 
     /// Counts a packet in flight as lost on its path.
@@ -269,7 +297,10 @@ impl Sender for UetSender {
             credit.receiver_answered();
         }
         match header {
-            UetHeader::Acknowledgement(acknowledgement) => self.acknowledged(now, acknowledgement),
+            UetHeader::Acknowledgement(acknowledgement) => {
+                let sent_at = self.flight.sample(acknowledgement.acknowledged, acknowledgement.is_retransmission);
+                self.acknowledged(now, acknowledgement, sent_at);
+            }
             UetHeader::NegativeAcknowledgement(negative) => self.trimmed(now, negative),
             UetHeader::Credit(given) => {
                 if let Some(credit) = &mut self.credit {
@@ -277,15 +308,28 @@ impl Sender for UetSender {
                 }
             }
             UetHeader::ProbeEcho(probe) => self.paths.learn(now, probe.entropy, Feedback::Restored),
-            UetHeader::Data(_) | UetHeader::Request(_) | UetHeader::Probe(_) => {}
+            UetHeader::TailAnswer(answer) => {
+                self.acknowledged(now, answer, None);
+                self.tail_answered(now, answer);
+            }
+            UetHeader::Data(_) | UetHeader::Request(_) | UetHeader::Probe(_) | UetHeader::TailProbe(_) => {}
         }
         self.settle();
+        if self.flight.oldest().is_none() {
+            self.tail.iter_mut().for_each(TailProbe::disarm);
+        } else if matches!(header, UetHeader::Acknowledgement(_) | UetHeader::TailAnswer(_)) {
+            self.wait_for_tail(now);
+        }
     }
 
     #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
         if let Some(entropy) = self.paths.take_probe(now) {
             return Some(self.control(UetHeader::Probe(UetProbe { entropy })));
+        }
+        if self.tail.as_mut().is_some_and(TailProbe::take) {
+            let entropy = self.paths.next();
+            return Some(self.control(UetHeader::TailProbe(UetProbe { entropy })));
         }
         if std::mem::take(&mut self.request_is_due) {
             let request = UetRequest { credit_target: self.credit_target(), entropy: self.paths.next() };
@@ -301,10 +345,16 @@ impl Sender for UetSender {
     }
 
     fn next_timeout(&self) -> Time {
-        self.loss_timeout().min(self.paths.next_probe())
+        let tail = self.tail.as_ref().map_or(Time::NEVER, TailProbe::next_at);
+        self.loss_timeout().min(self.paths.next_probe()).min(tail)
     }
 
     fn handle_timeout(&mut self, now: Time) {
+        if let (Some(tail), Some(window)) = (&mut self.tail, &self.window)
+            && now >= tail.next_at()
+        {
+            tail.ask(now, self.flight.next(), window.base_rtt());
+        }
         if self.flight.oldest().is_none() && now >= self.loss_timeout() {
             self.request_is_due = !self.has_credit();
             self.active_at = now;

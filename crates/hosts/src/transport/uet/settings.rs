@@ -86,8 +86,10 @@ pub struct UetSettings {
     #[schemars(extend("x-default" = "7 x base_rtt: an idle round trip and 6 full queues of a bandwidth-delay product"))]
     #[serde(with = "Text::<Duration>")]
     pub timeout: Duration,
-    /// Whether a packet also counts as lost when 1.5 windows of packets (at least 5) wait behind a gap, for switches
-    /// that do not trim (the authors' Sleek, without its probes).
+    /// Whether SACK also finds losses, for switches that do not trim (the authors' Sleek). A packet counts as lost when
+    /// 1.5 windows of packets (at least 5) wait behind a gap. With NSCC, a probe asks for an acknowledgement after a
+    /// pause: 3 x `base_rtt`, or `base_rtt` and `target_delay` if all data has been sent. Missing packets from before
+    /// the probe count as lost, if its round trip shows less delay than the target.
     pub sack_recovery: bool,
     /// Interval of the probes of a retired entropy value, with `path_choice = "mrc"` (an assumption).
     #[serde(with = "Text::<Duration>")]
