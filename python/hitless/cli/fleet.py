@@ -43,7 +43,6 @@ class Source:
     """Fields of `Hazard` set by the user."""
 
     def load(self) -> Trace:
-        """Return the trace."""
         if self.trace is None:
             return Trace.generate(topology_of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
         if self.hazard:
@@ -54,7 +53,6 @@ class Source:
 
 
 def write_trace(source: Source, out: Path, *, json: bool) -> int:
-    """Write a trace in the published format; return the exit code."""
     made = source.load()
     _write(out, made.native.to_json())
     table = made.table()
@@ -81,7 +79,6 @@ def run_year(
     out: Path | None,
     json: bool,
 ) -> int:
-    """Run one year and keep its series; return the exit code."""
     _check_policies([policy])
     _check_protection(deployment, protection, [policy])
     replayed = (read_text(repairs), str(repairs)) if repairs else None
@@ -145,7 +142,6 @@ class _Watched:
 
     @property
     def progress(self) -> float:
-        """Share that is done."""
         return 1.0 if self.done else self.year.progress
 
 
@@ -176,8 +172,6 @@ def _run_watched(year: Year, name: str) -> Finished | None:
 
 @dataclass(frozen=True, slots=True)
 class Years:
-    """Seeded years for comparing policies."""
-
     count: int
     seed: int
     jobs: int | None
@@ -215,7 +209,6 @@ def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
 def _finish(
     folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, interrupted: bool
 ) -> int:
-    """Write and print the finished part."""
     failures = [task.failure for task in tasks if task.failure is not None]
     for failure in _distinct(failures):
         print_error(failure)

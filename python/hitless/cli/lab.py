@@ -28,7 +28,6 @@ from hitless.terminal.console import print_error, print_json, print_note, print_
 
 
 def up(options: UpOptions) -> int:
-    """Start a lab; return the exit code."""
     file, mechanisms = options.scenario, options.mechanism or []
     load(mechanisms)
     text, file_name = read_scenario(file), shown_name(file)
@@ -168,7 +167,6 @@ def ask(name: str | None, command: type[control.LinkRequest], **values: Any) -> 
 
 
 def down(name: str | None, *, every: bool, json: bool) -> int:
-    """Stop labs; return the exit code."""
     if every and name is not None:
         raise BadInput("--name and --all exclude each other")
     if name is not None and re.fullmatch(NAME_PATTERN, name) and client.has_leftovers(name):
@@ -237,7 +235,6 @@ def show_replay(file: Path, *, other: Path | None, mechanisms: Sequence[Path], j
 
 
 def show_list(*, json: bool) -> None:
-    """List every lab."""
     labs = client.listed()
     if json:
         print_json([{**each.record.model_dump(), "is_up": each.is_up} for each in labs])

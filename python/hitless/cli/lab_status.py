@@ -114,7 +114,6 @@ def _links(status: Values, before: Values, rates_bps: Mapping[str, int]) -> Tabl
 
 
 def _states(status: Values) -> Table:
-    """Return links with a special state."""
     table = _table("link", "state", left=2)
     for link, state in status.get("states", {}).items():
         table.add_row(link, Text(state))

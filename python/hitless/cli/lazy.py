@@ -24,7 +24,6 @@ class Command:
     """The first sentences of its help."""
 
     def load(self, name: str) -> Any:
-        """Import it, and return it as a click command."""
         module, _, attribute = self.place.partition(":")
         found = getattr(import_module(module), attribute)
         parent = typer.Typer(add_completion=False)
@@ -41,8 +40,6 @@ def _nothing() -> None:
 
 
 class Commands(Mapping[str, Any]):
-    """Commands by name, each loaded on request."""
-
     def __init__(self, table: Mapping[str, Command]) -> None:
         self._table = table
         self._loaded: dict[str, Any] = {}
@@ -63,15 +60,12 @@ class Commands(Mapping[str, Any]):
 
 
 class LazyGroup(TyperGroup):
-    """A group of such commands."""
-
     def __init__(self, table: Mapping[str, Command], **attributes: Any) -> None:
         super().__init__(**{**attributes, "commands": {}})
         self._table = table
         self.commands = Commands(table)  # type: ignore[assignment] # nothing is added to it
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return all names."""
         return list(self._table)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

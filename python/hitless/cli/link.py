@@ -38,7 +38,6 @@ def _read(text: str, of: Callable[[str], float], named: str, what: str, examples
 
 
 def run(config: Config) -> int:
-    """Protect the link until stopped; return the exit code."""
     return _run(_End(config))
 
 
@@ -48,7 +47,6 @@ def run_file(path: Path) -> int:
 
 
 def check_file(path: Path) -> None:
-    """Print the configuration with every default spelled out, or refuse it."""
     config = read_link_file(path)
     plan = plan_of(config.link, path)
     _require_two(plan)
@@ -64,7 +62,6 @@ def _require_two(plan: LinkPlan) -> None:
 
 
 def example() -> None:
-    """Print an example configuration."""
     print_text(EXAMPLE)
 
 
@@ -134,8 +131,6 @@ def _tell_repairs(result: Status) -> None:
 
 
 class _End(LiveService):
-    """One end of the link."""
-
     program = "link"
 
     def __init__(self, config: Config, file: Path | None = None) -> None:
@@ -150,7 +145,6 @@ class _End(LiveService):
 
     @property
     def is_strict(self) -> bool:
-        """Is a missed deadline a failure?"""
         return self._config.link.strict
 
     @property
@@ -160,7 +154,6 @@ class _End(LiveService):
 
     @property
     def file(self) -> Path | None:
-        """Configuration file."""
         return self._file
 
     def run(self) -> Status:

@@ -22,7 +22,6 @@ Values = Mapping[str, Any]
 
 
 def show(program: running.Program, name: str | None, *, json: bool) -> None:
-    """Print the status."""
     status = running.choose(name, program).ask(running.Status())
     if json:
         print_json(status)
@@ -81,7 +80,6 @@ def _sentence(link: Values) -> str:
 
 
 def view(status: Values) -> RenderableType:
-    """Return tables for a terminal."""
     tables = (_links(status), _interfaces(status), _drops(status))
     warnings = (f"warning: {warning}" for warning in status["warnings"])
     return Group(_headline(status), *_peer(status), *(table for table in tables if table.row_count), *warnings)

@@ -91,8 +91,6 @@ Commands about papers are named here, as text, so that lower layers do not impor
 
 
 class _Commands(LazyGroup):
-    """All commands."""
-
     def __init__(self, **attributes: Any) -> None:
         super().__init__(COMMANDS, **attributes)
 
@@ -157,7 +155,6 @@ def hitless(
 
 
 def main() -> None:
-    """Run the program ``hitless``."""
     # Nothing here multiplies matrices, but starting numpy's threads for linear algebra takes a tenth of a second.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imports make many objects and no garbage; collections would take a twentieth of a short run's time.

@@ -14,7 +14,6 @@ from hitless.whole_file import file_name, name_of, write_whole
 
 
 def report(options: ReportOptions) -> int:
-    """List the plots, or draw one; return the exit code."""
     if options.hpcc_fct is not None:
         write_fct(options.folder, options.hpcc_fct)
         return 0

@@ -13,7 +13,6 @@ _NS_PER_S = 1e9
 
 
 def trace(options: TraceOptions) -> int:
-    """Print the way of a packet or write a timeline; return the exit code."""
     if (options.packet is None) == (options.perfetto is None):
         raise BadInput("give either --packet or --perfetto", where="hitless trace", hint="hitless trace --help")
     if options.packet is not None:

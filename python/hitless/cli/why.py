@@ -17,7 +17,6 @@ from hitless.terminal.console import print_json, print_text, stdout
 
 
 def why(options: WhyOptions) -> int:
-    """Explain the slowest messages, or one flow; return the exit code."""
     autopsies = _chosen(_autopsies(options.folder), options.group)
     if options.flow is not None:
         explained = explain(autopsies, options.flow, options.number)

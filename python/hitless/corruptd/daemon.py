@@ -58,8 +58,6 @@ class GuardPlan(Checked):
 
 @dataclass(frozen=True, slots=True)
 class DaemonPlan:
-    """The tasks of a daemon."""
-
     switch_id: str
     watches: Sequence[WatchPlan] = ()
     guards: Sequence[GuardPlan] = ()
@@ -70,8 +68,6 @@ class DaemonPlan:
 
 @dataclass(slots=True)
 class Watch:
-    """The state of an incoming link."""
-
     plan: WatchPlan
     detector: Detector
     requester: Requester
@@ -82,14 +78,11 @@ class Watch:
 
     @property
     def link(self) -> str:
-        """Name of the link."""
         return self.plan.upstream.link
 
 
 @dataclass(slots=True)
 class Guarded:
-    """The state of an outgoing link."""
-
     guard: Guard
     sender: Applier
     answered: tuple[int, int] = (-1, -1)

@@ -29,7 +29,6 @@ class Setting:
 
     @property
     def is_on(self) -> bool:
-        """Does it protect?"""
         return self.copies > 0
 
     def __str__(self) -> str:
@@ -82,8 +81,6 @@ class Policy(Checked):
 
 
 class Phase(StrEnum):
-    """Assessment of a link."""
-
     UNKNOWN = "unknown"
     """Too little was seen for a decision: request nothing."""
     CLEAR = "clear"
@@ -94,8 +91,6 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Assessment of a link, with its consequence."""
-
     phase: Phase = Phase.UNKNOWN
     setting: Setting | None = None
     """None leaves everything unchanged."""
@@ -152,7 +147,6 @@ class Detector:
         return max(self.window.loss_rate, self.window.recent_loss_rate(self.policy.rate_bad_frames))
 
     def observe(self, now_s: float, reading: Reading) -> None:
-        """Process a reading of the counters, made at ``now_s``."""
         before, self.last = self.last, reading
         if before is None:
             return

@@ -52,7 +52,6 @@ class Lab:
 
     @property
     def now_s(self) -> float:
-        """The simulated time."""
         return self.polls * self.plan.poll_s
 
     @property
@@ -69,7 +68,6 @@ class Lab:
         self._settle()
 
     def run_to(self, until_s: float) -> None:
-        """Step until this time."""
         while self.now_s < until_s - self.plan.poll_s / 2:
             self.step()
 
@@ -79,12 +77,10 @@ class Lab:
         return int(table["value"].sum())
 
     def restart_receiver(self, bus: Bus, saved: State | None) -> None:
-        """Replace the daemon at the receiving end."""
         self.receiver.bus.close()
         self.receiver = self._start_receiver(bus, saved)
 
     def restart_sender(self, bus: Bus, saved: State | None) -> None:
-        """Replace the daemon at the sending end."""
         self.sender.bus.close()
         self.sender = self._start_sender(bus, saved)
 

@@ -109,7 +109,6 @@ class Requester:
         )
 
     def take(self, answer: Acknowledgement, now_s: float) -> Fate:
-        """Process an answer."""
         if answer.link != self.upstream.link or answer.origin != self.origin:
             return "foreign"
         is_current = answer.epoch == self.epoch and self._first_of_wanted <= answer.sequence <= self._sequence
@@ -176,7 +175,6 @@ class Guard:
         return True
 
     def answer(self, *, applied: bool, detail: str = "") -> Acknowledgement:
-        """Return the answer to the latest request."""
         epoch, sequence = self.latest
         return Acknowledgement(
             switch_id=self.origin,

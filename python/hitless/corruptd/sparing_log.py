@@ -30,7 +30,6 @@ class SparingLog:
         self._write(logging.WARNING, kind, now_s, text)
 
     def info(self, kind: str, now_s: float, text: str) -> None:
-        """Log information, unless there was too much of its kind."""
         self._write(logging.INFO, kind, now_s, text)
 
     def _write(self, level: int, kind: str, now_s: float, text: str) -> None:

@@ -85,7 +85,6 @@ class Window:
 
     @property
     def is_full(self) -> bool:
-        """Does it hold enough frames?"""
         return self.frames >= self.frames_wanted
 
     def add(self, sample: Sample) -> None:

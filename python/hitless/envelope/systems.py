@@ -96,7 +96,6 @@ class LossyLink(System):
     _LOSS_RATE = 1e-3
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
-        """Two switches, and the link between them."""
         made = _two_switches(place, hosts=2)
         made["link"] = [{"name": "left->right", "loss": {"kind": "bernoulli", "rate": self._LOSS_RATE}}]
         if with_it:
@@ -306,7 +305,6 @@ class LinkFailure(System):
 
     @property
     def at(self) -> Sequence[str]:
-        """The link, or its two ports."""
         is_link = self.places is not None and self.places.is_both_ways
         return ["left<->right"] if is_link else ["left->right", "right->left"]
 
@@ -332,7 +330,6 @@ class LinkFailure(System):
         return self._DETECTION_NS + round(min(self._REPAIR_NS, self._REPAIR_FRAMES * place.frame_ns))
 
     def fails_ns(self, place: Place) -> int:
-        """Time of the failure."""
         return round(max(100_000, 3 * place.round_trip_ns))
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:

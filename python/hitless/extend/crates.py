@@ -25,8 +25,6 @@ def checked_name(what: str, name: str, taken: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate of mechanisms."""
-
     name: str
     path: Path
     identifier: str

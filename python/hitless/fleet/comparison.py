@@ -47,7 +47,6 @@ class Comparison:
         return made
 
     def year(self, trace: Trace, policy: str, capacity: float, seed: int) -> Year:
-        """Return one year of the comparison, about to run."""
         return Year(trace, policy, capacity, self.deployment, seed, protection=self.protection)
 
     def check(self, seed: int) -> None:
@@ -89,7 +88,6 @@ class ComparisonJob:
 
     @property
     def progress(self) -> float:
-        """Share that is done, 0 to 1."""
         year = self._year
         return (self._done + (year.progress if year else 0.0)) / len(self._cases)
 

@@ -33,7 +33,6 @@ def _errors() -> Iterator[None]:
 
 
 def policies() -> list[str]:
-    """Return the names of all policies."""
     return _native.fleet_policies()
 
 
@@ -44,7 +43,6 @@ def protects(policy: str) -> bool:
 
 
 def read_text(path: Path) -> str:
-    """Read a file that the user named."""
     try:
         return text_of(path)
     except OSError as refused:
@@ -141,8 +139,6 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished year."""
-
     states: pl.DataFrame
     """State after each event in the published columns; the first row is the state before any event."""
     repairs: str

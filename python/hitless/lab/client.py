@@ -115,8 +115,6 @@ def _end(process: subprocess.Popen[bytes], place: registry.Place) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A lab, for a list."""
-
     record: registry.Record
     is_up: bool
 
@@ -128,7 +126,6 @@ def listed() -> list[Listed]:
 
 
 def ask(name: str | None, request: control.Request) -> dict[str, Any]:
-    """Send a request to a lab. Raises `HitlessError`."""
     record = living(name)
     return control.ask(registry.Place(record.plan.name).socket, request)
 
@@ -144,7 +141,6 @@ def living(name: str | None) -> registry.Record:
 
 
 def host_of(record: registry.Record, name: str) -> HostPlan:
-    """Return a host of a lab. Raises `BadInput`."""
     for host in record.plan.hosts:
         if host.name == name:
             return host

@@ -55,14 +55,12 @@ def _failed_line(message: str) -> int | None:
 
 
 def ip_json(*words: str, namespace: str | None = None) -> list[dict[str, Any]]:
-    """Return the JSON output of iproute2."""
     where = ["-n", namespace] if namespace else []
     found: list[dict[str, Any]] = json.loads(run("ip", *where, "-json", *words) or "[]")
     return found
 
 
 def namespaces() -> set[str]:
-    """Return the names of all network namespaces."""
     return {path.name for path in NAMESPACES.iterdir()} if NAMESPACES.is_dir() else set()
 
 
@@ -140,14 +138,12 @@ def receive_on_one_processor(namespace: str, interfaces: Sequence[str]) -> None:
 
 
 def congestion_controls() -> Offered:
-    """Return the congestion controls of this kernel."""
     sysctls = Path("/proc/sys/net/ipv4")
     names = (sysctls / "tcp_available_congestion_control").read_text(encoding="ascii").split()
     return Offered(names, (sysctls / "tcp_congestion_control").read_text(encoding="ascii").strip())
 
 
 def require_tools() -> None:
-    """Require iproute2. Raises `BadInput`."""
     if shutil.which("ip") is None:
         raise BadInput("the program ip is missing", hint="Debian: apt-get install iproute2")
 

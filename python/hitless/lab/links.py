@@ -16,8 +16,6 @@ _PARTS = re.compile(r"^\s*(?P<first>[^<>\s]+?)\s*(?P<way><?->)\s*(?P<second>[^<>
 
 
 class LinkNames:
-    """The links of a lab."""
-
     def __init__(self, links: Sequence[LabLinkPlan]) -> None:
         self._directed = [name for link in links for name in (link.name, link.reverse)]
         short = Counter(map(_with_hyphen, self._directed))

@@ -46,8 +46,6 @@ RING_FRAMES_TOTAL = 65_536
 
 
 class Launch(Checked):
-    """The input for starting a lab."""
-
     name: str
     text: str
     """TOML of the scenario."""
@@ -223,7 +221,6 @@ class Lab:
 
 
 def _command(request: control.LinkRequest, link: str) -> str:
-    """Convert it for the live run."""
     match request:
         case control.Corrupt(rate=rate, mean_burst_frames=None):
             return f"corrupt {link} {rate!r}"
@@ -236,7 +233,6 @@ def _command(request: control.LinkRequest, link: str) -> str:
 
 
 def _hosts_text(plan: LabPlan) -> str:
-    """Return the content of /etc/hosts."""
     own = ["127.0.0.1 localhost"]
     addresses = [f"{host.address} {host.name}" for host in plan.hosts]
     addresses += [f"{host.address_v6} {host.name}" for host in plan.hosts if host.address_v6 is not None]

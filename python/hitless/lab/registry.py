@@ -27,8 +27,6 @@ UNKNOWN = "unknown"
 
 
 class Record(Checked):
-    """The record of a lab."""
-
     format: int = FORMAT
     plan: LabPlan
     pid: int
@@ -71,8 +69,6 @@ def make_run_folder() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The files of a lab."""
-
     name: str
 
     @property
@@ -82,12 +78,10 @@ class Place:
 
     @property
     def record(self) -> Path:
-        """Content of the lab."""
         return self.folder / "lab.json"
 
     @property
     def socket(self) -> Path:
-        """Control socket."""
         return self.folder / "control"
 
     @property
@@ -198,7 +192,6 @@ def require(place: Place) -> Record:
 
 
 def is_alive(record: Record) -> bool:
-    """Is the process of this lab alive?"""
     return kernel.process_start_ticks(record.pid) == record.process_start_ticks
 
 

@@ -22,7 +22,6 @@ OWN = "run"
 
 
 def render_report(results: Sequence[Result[RowType]], manifest: Mapping[str, Any]) -> str:
-    """Return the page as HTML."""
     palette = Palette(itertools.chain(*(result.plots for result in results)))
     return render_sections([section(result, result.plots, palette) for result in results], manifest)
 

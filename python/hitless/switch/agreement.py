@@ -66,7 +66,6 @@ class Agreement:
     """Length of a greeting -> time of its last arrival."""
 
     def greeting(self, now_s: float) -> Greeting:
-        """Return the greeting to send now."""
         heard = self.peer.session if self.peer is not None else NOBODY
         hears = self.hears_bytes(now_s)
         return Greeting(

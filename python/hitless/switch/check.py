@@ -29,8 +29,6 @@ Verdict = Literal["ok", "note", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict about one property."""
-
     verdict: Verdict
     """An error prevents the start; a note asks for nothing here."""
     subject: str

@@ -124,7 +124,6 @@ class KernelPath:
         return self._lease
 
     def open(self) -> None:
-        """Let the kernel forward the frames from inside."""
         if self._gate is not None:
             self._gate.close()
             self._gate = None

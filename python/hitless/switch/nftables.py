@@ -81,7 +81,6 @@ def new_chain(table: str, name: str, interface: str, priority: int) -> bytes:
 
 
 def new_rule(table: str, chain: str, expressions: Sequence[bytes]) -> bytes:
-    """Append a rule to a chain."""
     rule = _text(1, table) + _text(2, chain) + _nested(4, b"".join(expressions))
     return _message(_NEW_RULE, _REQUEST | _ACK | _CREATE | _APPEND, rule)
 
@@ -128,7 +127,6 @@ def set_mark(mark: int) -> list[bytes]:
 
 
 def accept() -> bytes:
-    """End the chain."""
     verdict = _nested(2, _nested(2, _attribute(1, struct.pack(">I", _ACCEPT))))
     return _expression("immediate", _attribute(1, struct.pack(">I", _VERDICT_REGISTER)) + verdict)
 

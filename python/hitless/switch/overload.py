@@ -10,8 +10,6 @@ _COUNTED = ("frames_overrun", "frames_refused", "frames_merged", "returns")
 
 
 class Overload:
-    """Follows the counts of a run."""
-
     def __init__(self) -> None:
         self._counts: tuple[int, ...] = ()
         self._changed_at_s = 0.0

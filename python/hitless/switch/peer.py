@@ -49,7 +49,6 @@ class Peer:
         self._thread = threading.Thread(target=self._run, name="peer", daemon=True)
 
     def start(self) -> None:
-        """Begin to greet."""
         self._thread.start()
 
     def stop(self) -> None:

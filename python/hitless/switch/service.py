@@ -104,7 +104,6 @@ class Service(LiveService):
 
     @property
     def is_strict(self) -> bool:
-        """Is a missed deadline a failure?"""
         return self._config.switch.strict
 
     @property
@@ -114,7 +113,6 @@ class Service(LiveService):
 
     @property
     def file(self) -> Path:
-        """Configuration file."""
         return self._path
 
     def run(self) -> Status:

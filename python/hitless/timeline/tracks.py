@@ -38,7 +38,6 @@ class Window:
         return max(begins_ns, self.from_ns), min(ends_ns, self.until_ns)
 
     def has(self, at_ns: int) -> bool:
-        """Is the time inside?"""
         return self.from_ns <= at_ns < self.until_ns
 
 
@@ -46,11 +45,9 @@ class Tracks:
     """Descriptions of tracks, numbered from 1."""
 
     def __init__(self) -> None:
-        """Start without tracks."""
         self.packets: list[bytes] = []
 
     def add(self, name: str, parent: int | None = None, unit: str | None = None) -> int:
-        """Add a track, and return its number."""
         number = len(self.packets) + 1
         self.packets.append(track(number, name, parent, unit))
         return number
@@ -60,7 +57,6 @@ class Lanes:
     """Tracks below a host: slices that overlap use different lanes, because slices of a track must nest."""
 
     def __init__(self, tracks: Tracks, parent: int, name: str) -> None:
-        """Start without lanes."""
         self._tracks, self._parent, self._name = tracks, parent, name
         self._free: list[tuple[int, int]] = []
 

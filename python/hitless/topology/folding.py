@@ -50,8 +50,6 @@ class Box:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """Links between two boxes."""
-
     ends: tuple[Box, Box]
     wires: tuple[Wire, ...]
 
@@ -116,7 +114,6 @@ class _Graph:
                     (self._at if wire.other(end) in switches else self._hosts)[end].append(wire)
 
     def whole(self) -> _Folding:
-        """Draw each switch."""
         return _Folding([(name,) for name in self._network.switches])
 
     def twins(self) -> _Folding:
@@ -239,7 +236,6 @@ class _Graph:
         return max(rows.values(), default=0)
 
     def drawn(self, folding: _Folding) -> Folded:
-        """Make the boxes and lines."""
         classes, notes, more = folding.classes, folding.notes, folding.more
         boxes = {name: box for members in classes for box in [Box(tuple(members))] for name in members}
         drawn = sorted(dict.fromkeys(boxes.values()), key=lambda box: self._order[box.members[0]])

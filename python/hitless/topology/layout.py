@@ -54,8 +54,6 @@ class Curve:
 
 @dataclass(slots=True)
 class Layout:
-    """All positions."""
-
     width: float
     height: float
     boxes: dict[Box, Rectangle] = field(default_factory=dict)

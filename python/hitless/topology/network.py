@@ -29,7 +29,6 @@ class Wire:
         return f"{self.rate}, {self.delay}"
 
     def other(self, node: str) -> str:
-        """Return the other end."""
         return self.ends[1] if node == self.ends[0] else self.ends[0]
 
     def outward(self, node: str) -> str:
@@ -49,8 +48,6 @@ class Mark:
 
 @dataclass(slots=True)
 class Network:
-    """The network of a scenario."""
-
     name: str
     hosts: Sequence[str]
     switches: Sequence[str]

@@ -31,7 +31,6 @@ class LinuxSource:
         self._basis = ""
 
     def read(self) -> Reading:
-        """Read the counters now."""
         reading = (self._over_netlink() if self._basis != FILES else None) or self._from_files()
         self._basis = reading.basis
         return reading
@@ -73,7 +72,6 @@ class SysfsSource:
     sysfs: Path = SYSFS
 
     def read(self) -> Reading:
-        """Read the files now."""
         folder = self.sysfs / self.interface
         if not folder.exists():
             raise NoReading(f"there is no interface {self.interface}")

@@ -91,7 +91,6 @@ def refuse_error(payload: bytes) -> None:
 
 
 def parse_family(body: bytes) -> int:
-    """Parse the number of a family from the control family's answer."""
     found = dict(attributes(_after_generic(body)))
     if len(found.get(FAMILY_ID, b"")) != 2:
         raise BadNetlink("the kernel's answer has no number of a family")

@@ -9,8 +9,6 @@ from hitless.corruptd.window import Reading
 
 @dataclass(frozen=True, slots=True)
 class SwitchSource:
-    """The port that receives from ``link``."""
-
     switch: SwitchPorts
     link: str
 
