@@ -19,9 +19,9 @@ from hitless.errors import HitlessError, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import RunStopped
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
+from hitless.outcome.scenario import with_reasons
 from hitless.outcome.stored import RowFiles
 from hitless.outcome.tables import Tables
-from hitless.outcome.warnings import with_reasons
 from hitless.prototype.kinds import identity, named_in
 from hitless.threads import thread_count
 

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from hitless.switch.agreement import FULL_PATIENCE_S, PATIENCE_S, PERIOD_S, Agreement
-from hitless.switch.greeting import Greeting, read
+from hitless.switch.agreement import FULL_PATIENCE_S, PATIENCE_S, PERIOD_S, Agreement, Greeting, read
 from hitless.switch.trouble import Warnings
 
 SOURCE = b"\x02\0\0\0\0\x01"

@@ -10,8 +10,7 @@ import pytest
 from hitless import _native, native
 from hitless.errors import BadInput, HitlessError
 from hitless.extend import build as building
-from hitless.extend.crates import Crate, checked_name
-from hitless.extend.create import MECHANISM, TRANSPORT, create
+from hitless.extend.crates import MECHANISM, TRANSPORT, Crate, checked_name, create
 from hitless.extend.record import Built, Record
 from hitless.extend.sources import root
 

@@ -3,8 +3,8 @@
 from itertools import groupby
 from pathlib import Path
 
-from hitless.cli.compare_app import CompareOptions
 from hitless.cli.execute import Execution, execute
+from hitless.cli.run_app import CompareOptions
 from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.comparison.compared import Compared
 from hitless.comparison.conclusion import arrivals, conclusion, rounded

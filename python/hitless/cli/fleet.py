@@ -17,8 +17,18 @@ from hitless.cli import fleet_report
 from hitless.errors import BadInput, HitlessError
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
-from hitless.fleet.tables import write_published
-from hitless.fleet.year import BLOCKING, Finished, Hazard, Trace, Year, policies, protects, read_text, topology_of
+from hitless.fleet.year import (
+    BLOCKING,
+    Finished,
+    Hazard,
+    Trace,
+    Year,
+    policies,
+    protects,
+    read_text,
+    topology_of,
+    write_published,
+)
 from hitless.numbers import format_number
 from hitless.results import ResultsFolder
 from hitless.runs.point import Point

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hitless.cli.lazy import Command, LazyGroup, import_help
-from hitless.cli.parameters import adjusted
+from hitless.cli.lazy import Command, LazyGroup, adjusted, import_help
 from hitless.errors import HitlessError, explained, was_interrupted
 from hitless.native import STALE, stale
 from hitless.terminal import console
@@ -25,22 +24,22 @@ COMMANDS = {
         "Map where a mechanism helps: rates, cables, frames, loads and transports.",
     ),
     "compare": Command(
-        "hitless.cli.compare_app:compare",
+        "hitless.cli.run_app:compare",
         "Run two scenarios with the same seeds, and report the significant differences.",
     ),
     "sweep": Command(
-        "hitless.cli.sweep_app:sweep",
+        "hitless.cli.run_app:sweep",
         "Run a scenario over a grid of settings and seeds: a Parquet data set, and a report with a plot for each axis.",
     ),
     "report": Command(
-        "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
+        "hitless.cli.reading_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
     "why": Command(
-        "hitless.cli.why_app:why",
+        "hitless.cli.reading_app:why",
         "Explain why flows were slow: their completion times, divided along the critical path.",
     ),
     "trace": Command(
-        "hitless.cli.trace_app:trace",
+        "hitless.cli.reading_app:trace",
         "Follow one packet through the captures of a run, or write the run's timeline.",
     ),
     "switch": Command(

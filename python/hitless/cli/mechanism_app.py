@@ -28,8 +28,7 @@ def new(
       hitless run early-drop/scenario.toml
     """
     from hitless import _native
-    from hitless.extend.crates import checked_name
-    from hitless.extend.create import MECHANISM, create
+    from hitless.extend.crates import MECHANISM, checked_name, create
     from hitless.terminal.console import print_note
 
     taken = [kind for kind, _, _ in _native.mechanism_kinds()]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hitless.cli.report_app import ReportOptions
+from hitless.cli.reading_app import ReportOptions
 from hitless.drawing.picture import Picture
 from hitless.errors import BadInput
 from hitless.results import read_pictures

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hitless.captures.way import listed, told, ways_of_flow
-from hitless.cli.trace_app import TraceOptions
+from hitless.cli.reading_app import TraceOptions
 from hitless.errors import BadInput, reason
 from hitless.quantities import seconds_of
 from hitless.terminal.console import print_note

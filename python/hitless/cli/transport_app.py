@@ -29,8 +29,7 @@ def new(
       hitless transport build short-queue
       hitless run short-queue/scenario.toml
     """
-    from hitless.extend.crates import checked_name
-    from hitless.extend.create import TRANSPORT, create
+    from hitless.extend.crates import TRANSPORT, checked_name, create
     from hitless.terminal.console import print_note
 
     folder = create(TRANSPORT, checked_name("transport", name, list(_controls())), path or Path(name))

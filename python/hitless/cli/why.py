@@ -7,7 +7,7 @@ import polars as pl
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from hitless.cli.why_app import WhyOptions
+from hitless.cli.reading_app import WhyOptions
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.outcome.autopsy import TABLE, Why, parts_at, slowest

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import paired_difference, paired_ratio
-from hitless.comparison.compared import Compared
-from hitless.comparison.plots import ratios_plot
+from hitless.comparison.compared import Compared, ratios_plot
 from hitless.comparison.sides import Side
 from hitless.drawing.plot import Plot
 from hitless.outcome.autopsy import TABLE, parts_plot

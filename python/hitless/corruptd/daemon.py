@@ -217,7 +217,7 @@ class Daemon:
             message = decode(payload)
         except BadMessage as bad:
             self.tally.refused += 1
-            self._messages_log.warning("invalid", now_s, f"a message was refused: {bad}")
+            self._messages_log.write(logging.WARNING, "invalid", now_s, f"a message was refused: {bad}")
             return
         fate = self._take_request(message, now_s) if isinstance(message, Request) else self._take_answer(message, now_s)
         self.tally.received[fate] += 1
@@ -229,7 +229,7 @@ class Daemon:
         if fate == "implausible":
             why = f"has epoch {message.epoch}, more than a day ahead of our clock: is a clock wrong, or is it forged?"
         text = f"a message from {message.origin} about {message.link} was refused: it {why}"
-        self._messages_log.warning(fate, now_s, text)
+        self._messages_log.write(logging.WARNING, fate, now_s, text)
 
     def _take_answer(self, answer: Acknowledgement, now_s: float) -> Fate:
         watch = self.watches.get(answer.link)
@@ -245,10 +245,10 @@ class Daemon:
         failure, asked = watch.requester.failure, watch.plan.upstream.switch_id
         if failure and failure != before:
             text = f"{watch.link}: {asked} did not execute the request: {failure!r}"
-            self._messages_log.warning(f"failure {watch.link}", now_s, text)
+            self._messages_log.write(logging.WARNING, f"failure {watch.link}", now_s, text)
         if before and not failure:
             text = f"{watch.link}: {asked} has executed the request"
-            self._messages_log.info(f"success {watch.link}", now_s, text)
+            self._messages_log.write(logging.INFO, f"success {watch.link}", now_s, text)
 
     def _take_request(self, request: Request, now_s: float) -> Fate:
         guarded = self.guards.get(request.link)

@@ -13,7 +13,7 @@ from hitless.corruptd.bus import Bus
 from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan, WatchPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.protocol import Pace, Upstream
-from hitless.corruptd.sources.switch import SwitchSource
+from hitless.corruptd.sources import SwitchSource
 from hitless.corruptd.state import State, restore, snapshot
 from hitless.steps import Steps
 

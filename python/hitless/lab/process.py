@@ -24,10 +24,9 @@ from pydantic import Field
 
 from hitless.errors import HitlessError
 from hitless.lab import control, kernel, kernel_drops, network, registry, results
-from hitless.lab.links import LinkNames
+from hitless.lab.links import LinkNames, LinkStates
 from hitless.lab.plan import LabLinkPlan, LabPlan, make_plan
 from hitless.lab.rates import require_rates
-from hitless.lab.states import LinkStates
 from hitless.lab.tuning import Tuning, tunings
 from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live, ports
 from hitless.prototype.kinds import load

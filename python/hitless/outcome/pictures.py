@@ -11,8 +11,8 @@ from hitless.drawing.picture import Picture
 from hitless.drawing.plot import Plot, Series, tail_series
 from hitless.errors import BadInput
 from hitless.outcome.autopsy import TABLE, parts_plot
-from hitless.outcome.facts import facts_of
 from hitless.outcome.run import Run
+from hitless.outcome.scenario import facts_of
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
 from hitless.visible import visible
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import polars as pl
 from markupsafe import Markup
 
-from hitless.outcome.facts import facts_of
 from hitless.outcome.mechanisms import COUNTERS, counters_above_zero
-from hitless.outcome.scenario import scenario_of
+from hitless.outcome.scenario import facts_of, scenario_of
 from hitless.runs.result import Result, RowType
 from hitless.topology import draw_topology
 from hitless.whole_file import file_name
