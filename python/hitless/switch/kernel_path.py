@@ -91,11 +91,13 @@ class KernelPath:
             nftables.new_chain(name, "in", self._inside, _GATE_PRIORITY),
             nftables.new_rule(name, "in", [*nftables.while_lent(_LEASE), *nftables.set_mark(_GATE_MARK)]),
         ]
+        kernel: nftables.Socket | None = None
         try:
             kernel = nftables.Socket()
             kernel.commit(gate)
         except OSError as refused:
-            kernel.close()
+            if kernel is not None:
+                kernel.close()
             others = "another hitless link uses it" if refused.errno == errno.EPERM else refused.strerror
             raise HitlessError(f"the kernel's path between {self._inside} and {self._outside}: {others}") from refused
         self._gate = kernel
