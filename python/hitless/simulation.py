@@ -163,7 +163,8 @@ class Simulation:
             captures=self._native.captures,
         )
         if run.summary.incomplete:
-            raise RunStopped(run, where=self._file_name, hint=_STOPPED_HINT if self._is_too_large(run) else "")
+            hint = _STOPPED_HINT if run.summary.values.get("ended_by") == "memory limit" else ""
+            raise RunStopped(run, where=self._file_name, hint=hint)
         return run
 
     def _summary(self, files: RowFiles | None) -> dict[str, Any]:
@@ -181,10 +182,6 @@ class Simulation:
             files.discard()
         what = f"rows cannot be written: {reason(refused)}"
         return HitlessError(what, where=str(self._rows), hint="free some space, or choose another folder")
-
-    @staticmethod
-    def _is_too_large(run: Run) -> bool:
-        return run.summary.values.get("ended_by") == "memory limit"
 
 
 _STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; the results are those of a shorter run"

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from hitless.analysis.seeds import statistic_over_seeds
 from hitless.cli import fleet_report
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import BadInput
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.year import (
@@ -220,7 +220,7 @@ def _finish(
     folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, interrupted: bool
 ) -> int:
     failures = [task.failure for task in tasks if task.failure is not None]
-    for failure in _distinct(failures):
+    for failure in {str(failure): failure for failure in failures}.values():
         print_error(failure)
     done = [task for task in tasks if task.run is not None]
     if done:
@@ -240,10 +240,6 @@ def _finish(
         print_note(f"interrupted: {len(done)} of {len(tasks)} years are done and kept in {folder.path}")
         return EXIT_INTERRUPTED
     return 1 if failures else 0
-
-
-def _distinct(failures: Sequence[HitlessError]) -> list[HitlessError]:
-    return list({str(failure): failure for failure in failures}.values())
 
 
 def _gathered(tasks: Sequence[Task], name: str) -> pl.DataFrame | None:

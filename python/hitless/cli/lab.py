@@ -40,7 +40,8 @@ def up(options: UpOptions) -> int:
     kernel.require_tools()
     kernel.require_privileges("hitless lab")
     _require_congestion(options.congestion)
-    _require_writable(options.record)
+    if options.record is not None and not options.record.absolute().parent.is_dir():
+        raise BadInput(f"there is no folder {options.record.parent}", where="--record")
     if options.out is not None:
         results.require_new(options.out)
     launch = Launch(
@@ -76,11 +77,6 @@ def _require_congestion(congestion: str | None) -> None:
     available = sorted(kernel.congestion_controls().names)
     if congestion is not None and congestion not in available:
         raise BadInput(f"this kernel has no congestion control {congestion}", hint=did_you_mean(congestion, available))
-
-
-def _require_writable(record: Path | None) -> None:
-    if record is not None and not record.absolute().parent.is_dir():
-        raise BadInput(f"there is no folder {record.parent}", where="--record")
 
 
 def _say_scope(scenario: LiveScenario) -> None:

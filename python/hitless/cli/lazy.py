@@ -57,16 +57,13 @@ def _strict(kind: Any) -> None:
         if is_number and not -_NUMBER_END < made < _NUMBER_END:
             kind.fail(f"{value} is too large.", parameter, context)
         if not is_number and not str(value):
-            remedy = f"or leave {parameter.opts[0]} out" if _is_optional(parameter) else "as in mine.toml"
+            is_optional = parameter.param_type_name == "option" and not parameter.required
+            remedy = f"or leave {parameter.opts[0]} out" if is_optional else "as in mine.toml"
             kind.fail(f"a name must not be empty: give one, {remedy} (an unset shell variable?).", parameter, context)
         return made
 
     # Parameters without a range share one type object.
     kind.convert, kind.is_strict = converted, True
-
-
-def _is_optional(parameter: Any) -> bool:
-    return bool(parameter.param_type_name == "option" and not parameter.required)
 
 
 def _with_visible_errors(command: Any) -> None:

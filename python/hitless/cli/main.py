@@ -63,11 +63,11 @@ COMMANDS = {
         "Run real programs over a scenario: its hosts as network namespaces (docs/how-to/labs.md).",
     ),
     "mechanism": Command(
-        "hitless.cli.mechanism_app:mechanism_app",
+        "hitless.cli.extend_app:mechanism_app",
         "Write a mechanism, and compile it with the simulator (docs/how-to/mechanism-in-rust.md).",
     ),
     "transport": Command(
-        "hitless.cli.transport_app:transport_app",
+        "hitless.cli.extend_app:transport_app",
         "Write a congestion control, and compile it with the simulator (docs/how-to/transport-in-rust.md).",
     ),
     "p4": Command(

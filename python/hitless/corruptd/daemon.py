@@ -10,7 +10,7 @@ from pydantic import Field
 
 from hitless.corruptd.actors import Actor, Applier, Target
 from hitless.corruptd.bus import Bus
-from hitless.corruptd.detection import Decision, Detector, Phase, Policy, Setting
+from hitless.corruptd.detection import Detector, Phase, Policy, Setting
 from hitless.corruptd.messages import Acknowledgement, BadMessage, Name, Request, channel, decode, encode
 from hitless.corruptd.protocol import Fate, Guard, Pace, Requester, Upstream
 from hitless.corruptd.sources import CounterSource, NoReading
@@ -126,6 +126,8 @@ class Daemon:
         self.tally = Tally()
         self.watches = {watch.upstream.link: self._watch(watch, actor) for watch in plan.watches}
         self.guards = {guard.link: self._guard(guard, actor) for guard in plan.guards}
+        assert len(self.watches) == len(plan.watches), "a link is watched once"
+        assert len(self.guards) == len(plan.guards), "a link is guarded once"
         self.next_poll_s = float("-inf")
         self.is_dirty = True
         """Has something changed that must survive a restart? At first it has: the epoch."""
@@ -133,7 +135,10 @@ class Daemon:
     def step(self, now_s: float) -> float:
         """Do everything that is due; return the time of the next poll of the counters."""
         if now_s >= self.next_poll_s:
-            self._poll(now_s)
+            self.tally.polls += 1
+            for watch in self.watches.values():
+                self._read(watch, now_s)
+                self._alive()
             self.next_poll_s = max(self.next_poll_s + self.plan.poll_interval_s, now_s)
             if self.next_poll_s <= now_s:
                 self.next_poll_s = now_s + self.plan.poll_interval_s
@@ -147,16 +152,13 @@ class Daemon:
 
     def _watch(self, plan: WatchPlan, actor: Actor) -> Watch:
         upstream, pace = plan.upstream, self.plan.pace
+        target = Target(upstream.link, "receiver", plan.dev_port, live=plan.live, live_link=plan.live_link)
         return Watch(
             plan,
             Detector(self.plan.policy, bits=plan.bits),
             Requester(upstream, self.plan.switch_id, self.epoch, pace),
-            Applier(self._receiver(plan), actor, pace.retry_s),
+            Applier(target, actor, pace.retry_s),
         )
-
-    @staticmethod
-    def _receiver(plan: WatchPlan) -> Target:
-        return Target(plan.upstream.link, "receiver", plan.dev_port, live=plan.live, live_link=plan.live_link)
 
     def _guard(self, plan: GuardPlan, actor: Actor) -> Guarded:
         target = Target(plan.link, "sender", plan.dev_port, plan.mcast_grp, plan.live, plan.live_link)
@@ -164,12 +166,6 @@ class Daemon:
         keeps = pace.when_expired == "keep"
         guard = Guard(plan.link, self.plan.switch_id, plan.downstream_switch_id, pace.lifetime_s, keeps)
         return Guarded(guard, Applier(target, actor, pace.retry_s))
-
-    def _poll(self, now_s: float) -> None:
-        self.tally.polls += 1
-        for watch in self.watches.values():
-            self._read(watch, now_s)
-            self._alive()
 
     def _read(self, watch: Watch, now_s: float) -> None:
         try:
@@ -184,13 +180,10 @@ class Daemon:
         before = watch.detector.decision
         watch.detector.observe(now_s, reading)
         if watch.detector.decision != before:
-            self._tell_decision(watch, watch.detector.decision)
-
-    def _tell_decision(self, watch: Watch, decision: Decision) -> None:
-        self.is_dirty = True
-        level = logging.INFO if decision.phase is Phase.CLEAR else logging.WARNING
-        rate = watch.detector.loss_rate
-        log.log(level, "%s is %s at a loss rate of %.2e: %s", watch.link, decision.phase, rate, decision.setting)
+            self.is_dirty = True
+            decision, rate = watch.detector.decision, watch.detector.loss_rate
+            level = logging.INFO if decision.phase is Phase.CLEAR else logging.WARNING
+            log.log(level, "%s is %s at a loss rate of %.2e: %s", watch.link, decision.phase, rate, decision.setting)
 
     def _ask(self, watch: Watch, now_s: float) -> None:
         setting = watch.detector.decision.setting

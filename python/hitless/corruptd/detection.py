@@ -101,6 +101,7 @@ def is_above(bad: int, frames: int, threshold: float, confidence: float) -> bool
     """Is the loss rate at or above ``threshold`` with this one-sided confidence? Garwood's interval of a count."""
     if confidence <= 0.0 or bad == 0:
         return bad > 0 and bad / frames >= threshold
+    # The ends of a two-sided interval at 2 c - 1 are one-sided bounds at c; below c = 0.5 the narrowest one counts.
     two_sided = max(2.0 * confidence - 1.0, 1e-9)
     return poisson_interval(bad, frames, two_sided).low >= threshold
 
@@ -203,6 +204,7 @@ class Detector:
         if wanted.phase is Phase.FALLBACK and current.phase is not Phase.FALLBACK:
             return wanted
         if wanted.phase is Phase.PROTECTED and current.phase is Phase.FALLBACK:
+            # Twice the rate must do, or a rate at the limit would change the mode with each poll (factor chosen).
             is_well_below = self._answer_to(min(2.0 * loss_rate, 1.0)).phase is Phase.PROTECTED
             return wanted if is_well_below and not is_held else current
         is_stronger = _copies(wanted) > _copies(current)

@@ -81,7 +81,7 @@ class Requester:
         self.wanted = setting
         self.is_acknowledged = False
         self._first_of_wanted = self._sequence + 1
-        self._due_s = float("-inf")
+        self._due_s = float("-inf")  # at once: a corrupting link does not wait for a refresh
 
     def poll(self, now_s: float) -> Request | None:
         """Return the request to send now, if one is due. If the last one is still open, it was not answered in time."""
@@ -150,6 +150,7 @@ class Guard:
             return "foreign"
         if not is_plausible(request.epoch, wall_ns):
             return "implausible"
+        # A restarted daemon counts from 1 again: its epoch decides before the sequence.
         number = (request.epoch, request.sequence)
         if number == self.latest:
             return "duplicate"

@@ -99,8 +99,10 @@ class Template:
     """Its own name, such as early-drop; it also contains early_drop, EarlyDrop and Early Drop."""
 
 
-MECHANISM = Template(_FOLDER / "template", "early-drop")
-TRANSPORT = Template(_FOLDER / "transport_template", "short-queue")
+TEMPLATES = {
+    "mechanism": Template(_FOLDER / "template", "early-drop"),
+    "transport": Template(_FOLDER / "transport_template", "short-queue"),
+}
 
 
 def create(template: Template, name: str, folder: Path) -> Path:

@@ -84,13 +84,8 @@ def _wait_until_ready(process: subprocess.Popen[bytes], launch: Launch, note: Ca
             raise service_control.decoded(report["error"])
         note(report["note"])
     code = process.wait()
-    raise HitlessError(
-        f"the process of the lab ended with {_ending(code)} before it was up", hint=_tail_of_log(launch.name)
-    )
-
-
-def _ending(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    ending = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    raise HitlessError(f"the process of the lab ended with {ending} before it was up", hint=_tail_of_log(launch.name))
 
 
 def _tail_of_log(name: str) -> str:

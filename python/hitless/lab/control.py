@@ -52,14 +52,9 @@ class Unprotect(control.Request):
 LinkRequest: TypeAlias = Fail | Repair | Corrupt | Protect | Unprotect
 Request: TypeAlias = Status | Stop | LinkRequest
 
-_Any = Annotated[Request, Field(discriminator="command")]
+AnyRequest: TypeAlias = Annotated[Request, Field(discriminator="command")]
 
 
 def ask(path: Path, request: Request) -> dict[str, Any]:
     """Send a request to the lab with a socket at ``path``. Raises `HitlessError`, also if the lab refuses it."""
     return control.ask(path, request, "the lab")
-
-
-class Server(control.Server):
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, _Any)

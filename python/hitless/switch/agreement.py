@@ -58,11 +58,6 @@ def read(frame: bytes) -> Greeting | None:
     return Greeting(session, heard, is_leaving, mtu_bytes, rate_bps, frame_bytes, hears_bytes)
 
 
-def length_of(frame: bytes) -> int:
-    """Return the length of a frame without Ethernet header."""
-    return len(frame) - _ETHERNET_BYTES
-
-
 PERIOD_S = 0.02
 """Interval between greetings."""
 PATIENCE_S = 0.3
@@ -138,10 +133,11 @@ class Agreement:
     def hear(self, frame: bytes, now_s: float) -> None:
         """Take a frame from the link; ignore it if another end did not send it."""
         greeting = read(frame)
+        # A bridge can send frames of this end back. A check sends NOBODY as its session, and is heard.
         if greeting is None or greeting.session == self.session != NOBODY:
             return
         # A check at the other end shows as well which lengths pass.
-        self._lengths[length_of(frame)] = now_s
+        self._lengths[len(frame) - _ETHERNET_BYTES] = now_s
         if greeting.session != NOBODY:
             if now_s - self._heard_at_s > PATIENCE_S:
                 self._since_s = now_s

@@ -101,6 +101,7 @@ class KernelPath:
             others = "another hitless link uses it" if refused.errno == errno.EPERM else refused.strerror
             raise HitlessError(f"the kernel's path between {self._inside} and {self._outside}: {others}") from refused
         self._gate = kernel
+        # The kernel's lease began between begin_s and now; the process relies only on the time that is certain.
         self._lease = Lease(time.monotonic(), begin_s + LEASE_S - _TICKS_S)
         return self._lease
 
@@ -120,6 +121,7 @@ class KernelPath:
                 from_s = time.monotonic()
         except OSError as refused:
             raise HitlessError(f"the kernel's path at {self._outside} is not held: {refused.strerror}") from refused
+        # Between the end of the old lease and now the kernel may have forwarded frames itself.
         if begin_s > self._lease.until_s:
             from_s = time.monotonic()
         self._lease = Lease(from_s, begin_s + LEASE_S - _TICKS_S)
