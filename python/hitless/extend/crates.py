@@ -52,8 +52,9 @@ class Crate:
 
     def sources(self) -> list[Path]:
         """Return all source files of the crate, and of the user's crates that it depends on."""
-        files = [file for folder in _folders(self.path, set()) for file in (folder / "src").rglob("*")]
-        files += [folder / name for folder in _folders(self.path, set()) for name in ("Cargo.toml", "build.rs")]
+        folders = _folders(self.path, set())
+        files = [file for folder in folders for file in (folder / "src").rglob("*")]
+        files += [folder / name for folder in folders for name in ("Cargo.toml", "build.rs")]
         return sorted(file for file in files if file.is_file())
 
 
@@ -87,9 +88,6 @@ def _check_simulator(content: dict[str, Any], manifest: Path, crates: Path) -> N
                 )
 
 
-_FOLDER = Path(__file__).parent
-
-
 @dataclass(frozen=True)
 class Template:
     """A crate to copy under another name."""
@@ -100,8 +98,8 @@ class Template:
 
 
 TEMPLATES = {
-    "mechanism": Template(_FOLDER / "template", "early-drop"),
-    "transport": Template(_FOLDER / "transport_template", "short-queue"),
+    "mechanism": Template(Path(__file__).with_name("template"), "early-drop"),
+    "transport": Template(Path(__file__).with_name("transport_template"), "short-queue"),
 }
 
 

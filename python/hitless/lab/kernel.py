@@ -12,11 +12,12 @@ from typing import Any
 
 from hitless.errors import BadInput, HitlessError
 from hitless.lab.tuning import Offered
+from hitless.service.privileges import CAPABILITIES
 
 NAMESPACES = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
-NEEDED = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
-"""Capabilities that a lab needs, with the bit of each (linux/capability.h)."""
+NEEDED = ("CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_SYS_ADMIN")
+"""Capabilities that a lab needs."""
 _COMMAND_S = 60.0
 
 
@@ -148,9 +149,9 @@ def require_tools() -> None:
         raise BadInput("the program ip is missing", hint="Debian: apt-get install iproute2")
 
 
-def require_privileges(what: str, *, needed: Sequence[str] = tuple(NEEDED)) -> None:
+def require_privileges(what: str, *, needed: Sequence[str] = NEEDED) -> None:
     """Require the privileges. Raises `BadInput` naming the missing ones."""
-    lacking = [name for name in needed if not _effective_capabilities() >> NEEDED[name] & 1]
+    lacking = [name for name in needed if not _effective_capabilities() >> CAPABILITIES[name] & 1]
     if lacking:
         raise BadInput(
             f"{what} needs {', '.join(lacking)}, which this process does not have",

@@ -21,6 +21,7 @@ from hitless.lab import kernel, network
 from hitless.lab.plan import LabPlan
 from hitless.service.configuration import Checked
 from hitless.suggest import did_you_mean
+from hitless.whole_file import write_whole
 
 FORMAT = 1
 UNKNOWN = "unknown"
@@ -165,9 +166,7 @@ def _only_own() -> str:
 def write(place: Place, record: Record) -> None:
     """Write a record, whole or not at all."""
     place.make()
-    beside = place.record.with_suffix(".new")
-    beside.write_text(record.model_dump_json(indent=1), encoding="utf-8")
-    beside.replace(place.record)
+    write_whole(place.record, record.model_dump_json(indent=1))
 
 
 def read(place: Place) -> Record | None:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hitless.corruptd.sources import NoReading
-from hitless.corruptd.sources.netlink import BadNetlink, EthtoolNetlink
+from hitless.corruptd.sources.netlink import EthtoolNetlink
 from hitless.corruptd.window import Reading
 from hitless.errors import reason
+from hitless.service.netlink import BadNetlink
 
 SYSFS = Path("/sys/class/net")
 NETLINK, FILES = "netlink", "files"
