@@ -31,7 +31,7 @@ _NAMES_SHOWN = 6
 
 def facts_of(effective: str) -> list[tuple[str, str]]:
     """Describe an effective scenario in a few lines."""
-    scenario = tomllib.loads(effective)
+    scenario = scenario_of(effective)
     found = [
         ("scenario", scenario.get("description", "")),
         ("topology", _topology(scenario.get("topology", {}))),

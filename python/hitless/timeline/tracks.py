@@ -131,7 +131,8 @@ def _failures(tracks: Tracks, frame: pl.DataFrame, window: Window) -> Events:
     encoded: list[bytes] = []
     for row in frame.sort("down_ps").iter_rows(named=True):
         number = links[row["link"]]
-        inside = window.clipped(row["down_ps"] // _PS_PER_NS, _up(row["up_ps"], window))
+        up_ns = row["up_ps"] // _PS_PER_NS if row["up_ps"] >= 0 else window.until_ns
+        inside = window.clipped(row["down_ps"] // _PS_PER_NS, up_ns)
         if inside is None:
             continue
         encoded += [begin(number, "down", {"frames lost": row["frames_lost"]}), end(number)]
@@ -142,10 +143,6 @@ def _failures(tracks: Tracks, frame: pl.DataFrame, window: Window) -> Events:
                 encoded.append(instant(number, f"{what} at {row[side]}"))
                 times.append(at_ps // _PS_PER_NS)
     return Events(np.array(times, dtype=np.int64), encoded.__getitem__)
-
-
-def _up(up_ps: int, window: Window) -> int:
-    return up_ps // _PS_PER_NS if up_ps >= 0 else window.until_ns
 
 
 def _counters(tracks: Tracks, tables: Mapping[str, pl.DataFrame], window: Window) -> Iterator[Events]:
