@@ -55,19 +55,13 @@ class Simulation:
         one thread, and keeps all rows.
         """
 
-    def checkpoint_refusal(self) -> str | None:
-        """Return why a run could not write checkpoints; None if it could."""
-
+    def checkpoint_refusal(self) -> str | None: ...
     def stop(self) -> None:
         """Ask a run to stop with partial results; its summary then says ``incomplete``."""
 
-    def cancel(self) -> None:
-        """Ask a run, from another thread, to stop with `Cancelled`."""
-
+    def cancel(self) -> None: ...
     @property
-    def progress(self) -> float:
-        """The share of the simulated time that has passed, 0 to 1; readable from another thread."""
-
+    def progress(self) -> float: ...
     @property
     def summary(self) -> str:
         """A JSON object; see `hitless.simulation.Summary`."""
@@ -81,15 +75,12 @@ class Simulation:
         """Name of a capture of packets -> its pcapng file."""
 
     @property
-    def effective(self) -> str:
-        """The scenario as TOML with every default spelled out."""
+    def effective(self) -> str: ...
 
 class TrafficEnds:
     """A generator at one interface and a sink at another one, each (network namespace, interface)."""
 
-    def __init__(self, source: tuple[str, str], sink: tuple[str, str]) -> None:
-        """Open both. Raises OSError with the reason."""
-
+    def __init__(self, source: tuple[str, str], sink: tuple[str, str]) -> None: ...
     def stream(self, frame_bytes: int, rate_pps: float | None, duration_s: float, cpu: int | None) -> str:
         """Send frames of ``frame_bytes`` (check sequence included); return the received ones, as a JSON object.
 
@@ -102,14 +93,11 @@ class PlainForwarder:
     mode: str
     """The actual mode of the first interface."""
 
-    def __init__(self, namespace: str, left: str, right: str, mode: str) -> None:
-        """Open both in a network namespace. Raises OSError with the reason."""
-
+    def __init__(self, namespace: str, left: str, right: str, mode: str) -> None: ...
     def run(self, cpu: int | None) -> None:
         """Forward until `stop`, on one processor. Once."""
 
-    def stop(self) -> None:
-        """Ask it to stop."""
+    def stop(self) -> None: ...
 
 def switch_off_offloads_in(namespace: str, interface: str) -> list[str]:
     """Switch off the offloads of an interface that change frames; return those that are still on."""
@@ -129,17 +117,13 @@ class NetworkInterface:
     def set_mtu_bytes(self, mtu_bytes: int) -> None:
         """Set the MTU; open ports afterwards."""
 
-    def set_up(self, up: bool) -> None:
-        """Switch it on or off."""
-
+    def set_up(self, up: bool) -> None: ...
     @property
     def carrier(self) -> Literal["off", "lost", "present"]:
         """Can frames cross now?"""
 
     @property
-    def index(self) -> int:
-        """Number of the interface in its namespace."""
-
+    def index(self) -> int: ...
     def offloads_on(self) -> list[str]:
         """Return the active offloads that change frames, in the spelling of ``ethtool -k``."""
 
@@ -149,8 +133,7 @@ class NetworkInterface:
     def switch_off_offloads(self) -> tuple[list[str], list[str]]:
         """Switch off offloads that change frames: return those switched off now, and those that stay on."""
 
-    def switch_on_offloads(self, names: list[str]) -> None:
-        """Switch these on again."""
+    def switch_on_offloads(self, names: list[str]) -> None: ...
 
 class Session:
     """A scenario run in steps: it stops on request, shows counters, and takes commands."""
@@ -160,9 +143,7 @@ class Session:
 
     def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
     @property
-    def now_ps(self) -> int:
-        """The current simulated time."""
-
+    def now_ps(self) -> int: ...
     def advance(self, until_ps: int) -> bool:
         """Run up to ``until_ps``, leaving events due at this time pending; False when the run has ended."""
 
@@ -172,24 +153,12 @@ class Session:
     def protect(self, link: str, end: str, copies: int, mode: str) -> None:
         """Let the "sender" or "receiver" end of ``link`` protect it; ``mode`` is "blocking" or "non-blocking"."""
 
-    def unprotect(self, link: str, end: str) -> None:
-        """Let one end of ``link`` stop protecting it."""
-
-    def fail(self, link: str) -> None:
-        """Take ``link`` down, "a->b" or "a<->b"."""
-
-    def repair(self, link: str) -> None:
-        """Bring ``link`` up again."""
-
-    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None:
-        """Corrupt a share of the frames of ``link``, independently or in bursts of a mean length."""
-
-    def queues(self) -> dict[str, Column]:
-        """Return the bytes queued at the ports of switches: "port" and "value_bytes"."""
-
-    def mechanisms(self) -> dict[str, Column]:
-        """Return the table "mechanisms" as of now."""
-
+    def unprotect(self, link: str, end: str) -> None: ...
+    def fail(self, link: str) -> None: ...
+    def repair(self, link: str) -> None: ...
+    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None: ...
+    def queues(self) -> dict[str, Column]: ...
+    def mechanisms(self) -> dict[str, Column]: ...
     def finish(self) -> tuple[str, dict[str, dict[str, Column]], dict[str, bytes]]:
         """Run to the end: return the summary as JSON text, the tables, and the captures of packets. Once."""
 
@@ -236,9 +205,7 @@ class Live:
     def run(self, duration_s: float | None = None) -> None:
         """Run until `stop`, or for ``duration_s``, without holding the GIL. Raises `SimulationError`."""
 
-    def stop(self) -> None:
-        """Ask the run to stop."""
-
+    def stop(self) -> None: ...
     def status(self) -> str:
         """Return the status (after the run: the final one), as a JSON object; see crates/live/src/status.rs."""
 
@@ -260,24 +227,17 @@ class Live:
         """Return changes of interfaces since the last call: node, interface, change, detail."""
 
     @property
-    def is_over(self) -> bool:
-        """Has the run ended, successfully or not?"""
-
+    def is_over(self) -> bool: ...
     @property
     def recording(self) -> str | None:
         """The numbers of recorded arrivals and decisions, and the reason for a truncated recording, as JSON."""
 
     @property
-    def summary(self) -> str:
-        """A JSON object, like a simulation."""
-
+    def summary(self) -> str: ...
     @property
-    def tables(self) -> dict[str, dict[str, Column]]:
-        """Table name -> column name -> values, like a simulation."""
-
+    def tables(self) -> dict[str, dict[str, Column]]: ...
     @property
-    def effective(self) -> str:
-        """The scenario as TOML with every default spelled out."""
+    def effective(self) -> str: ...
 
 def live_replay(path: str | PathLike[str], other: str | None = None) -> str:
     """Repeat a recorded live run in simulation; return arrivals, equal decisions and the first difference, as JSON.
@@ -344,8 +304,7 @@ class FleetTopology:
         """Does the text name a shape, rather than a file?"""
 
     @property
-    def links(self) -> int:
-        """The number of links."""
+    def links(self) -> int: ...
 
 class FleetProtection:
     """The effect of LinkGuardian on a link: in a mode, or from the text of a file."""
@@ -368,30 +327,21 @@ class FleetTrace:
         mean_hours: float,
         weibull_shape: float,
         duration_hours: int,
-    ) -> FleetTrace:
-        """Draw a trace."""
-
+    ) -> FleetTrace: ...
     @staticmethod
     def read(text: str, file_name: str, topology: FleetTopology | None) -> FleetTrace:
         """Read the published format, for ``topology`` or the one named in the file."""
 
-    def to_json(self) -> str:
-        """Return the trace in the published format."""
-
-    def columns(self) -> dict[str, Column]:
-        """Return column name -> values, a row for each failure."""
-
+    def to_json(self) -> str: ...
+    def columns(self) -> dict[str, Column]: ...
     @property
-    def name(self) -> str:
-        """Its name."""
-
+    def name(self) -> str: ...
     @property
     def span_s(self) -> tuple[int, int] | None:
         """The seconds of the first and of the last failure; None without failures."""
 
     @property
-    def topology(self) -> FleetTopology:
-        """The topology with these failures."""
+    def topology(self) -> FleetTopology: ...
 
 class FleetYear:
     """One year: made from a trace and a policy, run once, read afterwards."""
@@ -406,37 +356,21 @@ class FleetYear:
         seed: int,
         repairs: tuple[str, str] | None,
     ) -> None: ...
-    def run(self) -> None:
-        """Run to the end, without holding the GIL."""
-
-    def cancel(self) -> None:
-        """Ask a run, from another thread, to stop with `Cancelled`."""
-
+    def run(self) -> None: ...
+    def cancel(self) -> None: ...
     @property
-    def progress(self) -> float:
-        """The share of the known events that are done, 0 to 1; readable from another thread."""
-
-    def states(self) -> dict[str, Column]:
-        """Return the state after each event in the published columns; the first row is the state before any event."""
-
-    def published_rows(self) -> dict[str, Column]:
-        """Return the rows that the published simulator writes."""
-
-    def repairs(self) -> str:
-        """Return the repairs as the text of a file."""
-
+    def progress(self) -> float: ...
+    def states(self) -> dict[str, Column]: ...
+    def published_rows(self) -> dict[str, Column]: ...
+    def repairs(self) -> str: ...
     def counts(self) -> tuple[int, int, int]:
         """Return the failures in the trace, the failures of links that were down, and the links taken down."""
 
-def fleet_policies() -> list[str]:
-    """Return the names of all policies."""
-
+def fleet_policies() -> list[str]: ...
 def fleet_policy_protects(name: str) -> bool:
     """Does the policy run LinkGuardian? Raises `FleetError` for an unknown name."""
 
-def version() -> str:
-    """Return the version of the simulator and of this package."""
-
+def version() -> str: ...
 def memory_limit(root: str | PathLike[str] = "/") -> int | None:
     """Return the minimum of all memory limits of a run, in bytes. ``root`` contains proc and sys."""
 
@@ -449,12 +383,8 @@ def congestion_kinds() -> list[tuple[str, str, str | None]]:
 def scenario_schema(format: Literal["text", "json"]) -> str:  # noqa: A002
     """Return every field of a scenario file, for people or as JSON Schema."""
 
-def scenario_examples() -> list[tuple[str, str]]:
-    """Return name and one-line description of each example scenario."""
-
-def scenario_example(name: str) -> str | None:
-    """Return the text of an example scenario; None for an unknown name."""
-
+def scenario_examples() -> list[tuple[str, str]]: ...
+def scenario_example(name: str) -> str | None: ...
 def scenario_check(text: str, file_name: str, keeps_rows: bool = True, threads: int = 1) -> str:
     """Return the scenario with every default spelled out; raises `ScenarioError`."""
 

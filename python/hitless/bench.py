@@ -98,7 +98,7 @@ def bench_engine(
 def _of_threads(runs: list[dict[str, Any]], together: list[dict[str, Any]], threads: int) -> dict[str, Any]:
     """Return the time of the runs on several threads, and their speedup over one thread, run by run."""
     if len({run["trace_hash"] for run in [*runs, *together]}) > 1:
-        raise HitlessError(f"{runs[0]['work']}produced another trace on {threads} threads")
+        raise HitlessError(f"workload {runs[0]['work']} produced another trace on {threads} threads")
     alone, beside = (_each(part, "run_wall_s") for part in (runs, together))
     return {
         "threads": threads,

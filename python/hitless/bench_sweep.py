@@ -34,13 +34,10 @@ class _Clock:
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """Work with a clock for its CPU time."""
-
     work: Work
     clock: _Clock
 
     def job(self, *, file_name: str, seed: int | None) -> Job:
-        """Return the work for a seed."""
         began_s = time.thread_time()
         job = self.work.job(file_name=file_name, seed=seed)
         self.clock.spent_s += time.thread_time() - began_s

@@ -40,6 +40,7 @@ class Every:
             seconds = seconds_of(text.removesuffix(_SIMULATED))
         except ValueError as refused:
             raise BadInput(f"{text!r} is not an interval", where=where, hint=_EXAMPLES) from refused
+        # The simulator counts picoseconds in 63 bits.
         if is_simulated and 0 < seconds * 1e12 < 1 << 63 and (ps := round(seconds * 1e12)):
             return cls(text, None, ps)
         if not is_simulated and _WALL_MIN_S <= seconds < _WALL_MAX_S:

@@ -13,10 +13,12 @@
 """
 
 import errno
+import fcntl
 import itertools
 import json
 import os
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -33,7 +35,6 @@ from hitless.drawing.picture import Picture
 from hitless.drawing.plot import Plot, plot_of
 from hitless.errors import BadInput, HitlessError, reason
 from hitless.extend import record as crates
-from hitless.folder_lock import FolderLock
 from hitless.machine import describe_machine, source_commit
 from hitless.outcome.tables import Tables, write_frame
 from hitless.prototype import kinds
@@ -42,6 +43,65 @@ from hitless.runs.result import Result, RowType
 from hitless.simulation import Run
 from hitless.visible import visible
 from hitless.whole_file import file_name, text_of, whole
+
+
+class FolderLock:
+    """A lock held until `release`. With a ``part``, others can lock other parts at the same time."""
+
+    def __init__(self, folder: Path, part: str = "") -> None:
+        """Take the lock without waiting. Raises `BadInput` if another process has it, and `OSError`."""
+        self._descriptors: list[int] = []
+        # Only close them, because forked processes have copies of them.
+        weakref.finalize(self, _close, self._descriptors)
+        try:
+            self._take(folder, folder, fcntl.LOCK_SH if part else fcntl.LOCK_EX)
+            if part:
+                self._take(folder / f".{part}.lock", folder, fcntl.LOCK_EX)
+        except BaseException:
+            self.release()
+            raise
+
+    def _take(self, path: Path, folder: Path, how: int) -> None:
+        flags = os.O_RDONLY if path == folder else os.O_RDWR | os.O_CREAT
+        descriptor = os.open(path, flags | os.O_CLOEXEC, 0o666)
+        self._descriptors.append(descriptor)
+        try:
+            fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+        except BlockingIOError as taken:
+            raise BadInput(
+                f"another run writes to this folder: {_holder(os.fstat(descriptor).st_ino)}",
+                where=str(folder),
+                hint="wait until it ends, or choose another --out",
+            ) from taken
+        except OSError as refused:
+            # Some network file systems cannot lock folders.
+            if refused.errno not in {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EINVAL}:
+                raise
+
+    def release(self) -> None:
+        """Let others write to the folder. Safe to call more than once."""
+        for descriptor in self._descriptors:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        _close(self._descriptors)
+
+
+def _close(descriptors: list[int]) -> None:
+    while descriptors:
+        os.close(descriptors.pop())
+
+
+def _holder(inode: int) -> str:
+    """Look up the process that holds a lock in proc_locks(5), if it is listed."""
+    try:
+        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        words = line.split()
+        if words[1] == "FLOCK" and words[5].rpartition(":")[2] == str(inode) and words[4].isdecimal():
+            return f"process {words[4]}"
+    return "the system does not say which process"
+
 
 RESULTS = Path("results")
 """Default parent of result folders."""

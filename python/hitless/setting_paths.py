@@ -38,14 +38,14 @@ def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None 
     table: Any = scenario
     for depth, name in enumerate(names[:-1]):
         table = _inside(table, name, where=f"{what}, at {'.'.join(names[: depth + 1])}")
-    if isinstance(table, list) and names[-1].isdecimal() and int(names[-1]) < len(table):
-        _replace(table, int(names[-1]), value)
-    elif not isinstance(table, dict):
+    is_entry = isinstance(table, list) and names[-1].isdecimal() and int(names[-1]) < len(table)
+    if not is_entry and not isinstance(table, dict):
         raise BadInput(f"{what}: {'.'.join(names[:-1])} is no table", hint="name a field inside it")
-    elif value is None:
-        table.pop(names[-1], None)
-    else:
-        table[names[-1]] = value
+    key = int(names[-1]) if is_entry else names[-1]
+    if value is not None:
+        table[key] = value
+    elif is_entry or key in table:
+        del table[key]
 
 
 def words_of(path: str) -> str:
@@ -68,13 +68,6 @@ def read_value(text: str) -> Any:
         return tomllib.loads(f"value = {text.strip()}")["value"]
     except tomllib.TOMLDecodeError:
         return text.strip()
-
-
-def _replace(entries: list[Any], number: int, value: Any) -> None:
-    if value is None:
-        del entries[number]
-    else:
-        entries[number] = value
 
 
 def _inside(table: Any, name: str, *, where: str) -> Any:

@@ -19,9 +19,9 @@ from hitless.errors import HitlessError, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import RunStopped
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
+from hitless.outcome.scenario import with_reasons
 from hitless.outcome.stored import RowFiles
 from hitless.outcome.tables import Tables
-from hitless.outcome.warnings import with_reasons
 from hitless.prototype.kinds import identity, named_in
 from hitless.threads import thread_count
 
@@ -163,7 +163,8 @@ class Simulation:
             captures=self._native.captures,
         )
         if run.summary.incomplete:
-            raise RunStopped(run, where=self._file_name, hint=_STOPPED_HINT if self._is_too_large(run) else "")
+            hint = _STOPPED_HINT if run.summary.values.get("ended_by") == "memory limit" else ""
+            raise RunStopped(run, where=self._file_name, hint=hint)
         return run
 
     def _summary(self, files: RowFiles | None) -> dict[str, Any]:
@@ -181,10 +182,6 @@ class Simulation:
             files.discard()
         what = f"rows cannot be written: {reason(refused)}"
         return HitlessError(what, where=str(self._rows), hint="free some space, or choose another folder")
-
-    @staticmethod
-    def _is_too_large(run: Run) -> bool:
-        return run.summary.values.get("ended_by") == "memory limit"
 
 
 _STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; the results are those of a shorter run"

@@ -34,8 +34,6 @@ def config(folder, port, interval_s=0.05):
 
 
 class Running:
-    """The daemon in a separate process."""
-
     def __init__(self, folder, **environment):
         self.port = free_port()
         self.file = config(folder, self.port)

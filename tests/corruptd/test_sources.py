@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitless.corruptd.redis_bus import RedisSettings
-from hitless.corruptd.sources import NoReading, netlink
+from hitless.corruptd.sources import NoReading, SwitchSource, netlink
 from hitless.corruptd.sources.linux import LinuxSource, SysfsSource, parse_number
 from hitless.corruptd.sources.netlink import BadNetlink, EthtoolNetlink, attribute
 from hitless.corruptd.sources.sonic import SonicSource, parse_counters
-from hitless.corruptd.sources.switch import SwitchSource
 from hitless.corruptd.window import Reading
 
 # The answer to STATS_GET, laid out by hand from linux/ethtool_netlink.h: generic header; header with index and name;

@@ -1,11 +1,14 @@
 """The agreement of the two ends of a link, without a link."""
 
+import errno
 import random
 
 import pytest
 
-from hitless.switch.agreement import FULL_PATIENCE_S, PATIENCE_S, PERIOD_S, Agreement
-from hitless.switch.greeting import Greeting, read
+from hitless.errors import HitlessError
+from hitless.switch import nftables
+from hitless.switch.agreement import FULL_PATIENCE_S, PATIENCE_S, PERIOD_S, Agreement, Greeting, read
+from hitless.switch.kernel_path import KernelPath
 from hitless.switch.trouble import Warnings
 
 SOURCE = b"\x02\0\0\0\0\x01"
@@ -133,3 +136,11 @@ def test_a_warning_comes_at_once_after_an_agreement_else_after_a_second_and_then
     assert not warnings.is_due("agreed", 10_000.0)
     assert warnings.is_due("too long", 10_000.1)
     assert not warnings.is_due("too long", 11_000.0 - 999.5)
+
+
+def test_a_gate_without_a_socket_is_an_error_for_people(monkeypatch):
+    """Regression: closing the socket that could not be opened raised UnboundLocalError."""
+    monkeypatch.setattr(KernelPath, "install", lambda _: None)
+    monkeypatch.setattr(nftables, "Socket", lambda: (_ for _ in ()).throw(OSError(errno.EMFILE, "Too many open files")))
+    with pytest.raises(HitlessError, match="the kernel's path between eth1 and eth2: Too many open files"):
+        KernelPath("eth1", "eth2").close()

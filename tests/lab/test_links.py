@@ -10,10 +10,9 @@ import pytest
 
 from hitless.errors import BadInput, HitlessError
 from hitless.lab import control, registry
-from hitless.lab.links import LinkNames
+from hitless.lab.links import LinkNames, LinkStates
 from hitless.lab.plan import LabLinkPlan
 from hitless.lab.rates import require_rates, scaled
-from hitless.lab.states import LinkStates
 from hitless.live import check_live
 from labs import CHAIN
 

@@ -1,7 +1,7 @@
 """The state of a service that could not keep up for a while, and warnings in terms of its settings."""
 
 from hitless.live import Status
-from hitless.switch import overload
+from hitless.switch import status as module
 from hitless.switch.link import LinkPlan, with_settings
 
 PORT = {"departures": {"misses": 0}, "frames_overrun": 0, "frames_refused": 0, "frames_merged": 0, "returns": 0}
@@ -13,14 +13,14 @@ def status(misses, **of_port):
 
 def test_an_overload_ends_after_a_quiet_minute_and_the_count_stays(monkeypatch):
     now_s = 1_000.0
-    monkeypatch.setattr(overload.time, "monotonic", lambda: now_s)
-    followed = overload.Overload()
+    monkeypatch.setattr(module.time, "monotonic", lambda: now_s)
+    followed = module.Overload()
     assert followed.settled(status(5)).is_overloaded
-    now_s += overload.QUIET_S + 1
+    now_s += module.QUIET_S + 1
     settled = followed.settled(status(5))
     assert (settled.is_overloaded, settled.misses) == (False, 5)
     assert followed.settled(status(6)).is_overloaded, "another one was missed"
-    now_s += overload.QUIET_S + 1
+    now_s += module.QUIET_S + 1
     assert followed.settled(status(6, failed="eth1: gone")).is_overloaded, "an interface is gone"
 
 

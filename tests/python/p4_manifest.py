@@ -32,5 +32,4 @@ def sources(path: Path) -> list[Path]:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -2,19 +2,27 @@
 
 import math
 import time
+import tomllib
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.special  # noqa: F401 - imported here, and not in the time of the first test
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hitless import setting_paths
 from hitless.analysis import (
     Interval,
     bootstrap_interval,
     cdf,
+    chi_square_p_value,
+    fairness_over_time,
+    jain_index,
     mean_interval,
+    paired_difference,
+    paired_ratio,
     percentile,
     percentile_interval,
     percentile_ratio,
@@ -22,6 +30,7 @@ from hitless.analysis import (
     proportion_interval,
 )
 from hitless.analysis.distributions import binomial_cdf, chi_square_tail, poisson_limits, student_t_quantile
+from hitless.errors import BadInput
 
 samples = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=200)
 percents = st.floats(0.1, 100.0)
@@ -182,3 +191,166 @@ def test_interval_scales():
 def test_senseless_questions_are_refused(wrong):
     with pytest.raises(ValueError, match=r"\w"):
         wrong()
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected", "p_value"),
+    [
+        # Two cells: the square of a normal variable, which exceeds 3.841 once in 20 times (any table).
+        ([50, 50], None, 1.0),
+        ([60, 40], None, math.erfc(math.sqrt(4.0 / 2.0))),
+        # Two degrees of freedom: exp(-x/2).
+        ([30, 20, 10], None, math.exp(-5.0)),
+        ([30, 20, 10], [3, 2, 1], 1.0),
+        # Mendel's peas, 9:3:3:1: 0.470 with three degrees, p about 0.925.
+        ([315, 108, 101, 32], [9, 3, 3, 1], 0.9254),
+    ],
+)
+def test_known_values(counts, expected, p_value):
+    assert chi_square_p_value(counts, expected) == pytest.approx(p_value, abs=1e-4)
+
+
+def test_of_fair_dice_the_p_value_is_uniform():
+    random = np.random.Generator(np.random.PCG64(7))
+    values = [chi_square_p_value(random.multinomial(600, [1 / 6] * 6).tolist()) for _ in range(400)]
+    assert 0.44 < float(np.mean(values)) < 0.56
+    assert 0.05 < float(np.mean(np.array(values) < 0.1)) < 0.15
+
+
+@pytest.mark.parametrize(("counts", "expected"), [([3], None), ([0, 0], None), ([1, 2], [1.0]), ([1, 2], [1.0, 0.0])])
+def test_what_cannot_be_tested_is_refused(counts, expected):
+    with pytest.raises(ValueError, match="chi-square"):
+        chi_square_p_value(counts, expected)
+
+
+@pytest.mark.parametrize(
+    ("shares", "index"),
+    [([1.0], 1.0), ([3.0, 3.0, 3.0], 1.0), ([5.0, 0.0, 0.0, 0.0], 0.25), ([1.0, 3.0], 0.8), ([1e9, 3e9], 0.8)],
+)
+def test_the_index_of_shares_that_can_be_reckoned(shares, index):
+    assert jain_index(shares) == pytest.approx(index)
+
+
+def test_nobody_has_anything():
+    assert math.isnan(jain_index([]))
+    assert math.isnan(jain_index([0.0, 0.0]))
+
+
+@given(st.lists(st.floats(0.001, 1e9), min_size=1, max_size=50), st.floats(0.01, 100.0))
+def test_the_index_lies_between_one_flow_and_all_and_has_no_unit(shares, unit):
+    index = jain_index(shares)
+    assert 1.0 / len(shares) - 1e-9 <= index <= 1.0 + 1e-9
+    assert jain_index([share * unit for share in shares]) == pytest.approx(index)
+
+
+def _progress(*rows: tuple[int, str, int, int]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["time_ps", "group", "flow", "delivered_bytes"], orient="row")
+
+
+def test_each_interval_has_the_flows_that_were_under_way_at_both_of_its_ends():
+    progress = _progress(
+        (10, "long", 0, 100),
+        (10, "long", 1, 0),
+        (10, "other", 9, 0),
+        (20, "long", 0, 200),
+        (20, "long", 1, 100),
+        (20, "long", 2, 700),
+        (20, "other", 9, 5_000),
+        (30, "long", 0, 500),
+        (30, "long", 1, 200),
+        (30, "long", 2, 1_100),
+        (40, "long", 2, 1_500),
+        (50, "long", 2, 1_500),
+    )
+    found = fairness_over_time(progress, "long")
+    assert found["time_ps"].to_list() == [20, 30]
+    assert found["flows"].to_list() == [2, 3]
+    assert found["jain"].to_list() == pytest.approx([1.0, 64 / (3 * 26)])
+    assert fairness_over_time(progress, "nobody").is_empty()
+
+
+def test_counters_without_sign_may_stand_still():
+    unsigned = _progress((10, "a", 0, 7), (10, "a", 1, 7), (20, "a", 0, 7), (20, "a", 1, 9)).cast(
+        {"delivered_bytes": pl.UInt64}
+    )
+    assert fairness_over_time(unsigned, "a")["jain"].to_list() == [0.5]
+
+
+def test_a_ratio_and_its_inverse_say_the_same():
+    a, b = [10.0, 12.0, 9.0, 11.0], [21.0, 22.0, 20.0, 21.5]
+    there, back = paired_ratio(a, b), paired_ratio(b, a)
+    assert there.estimate * back.estimate == pytest.approx(1.0)
+    assert there.interval.low * back.interval.high == pytest.approx(1.0)
+    assert there.is_significant
+    assert 1.9 < there.estimate < 2.2
+
+
+def test_pairs_take_out_what_a_seed_has_in_common():
+    random = np.random.Generator(np.random.PCG64(1))
+    common = random.lognormal(0.0, 2.0, 10)
+    b = common * 1.05 * random.lognormal(0.0, 0.01, 10)
+    assert paired_ratio(common, b).is_significant
+
+
+def test_intervals_of_paired_ratios_cover_as_often_as_they_say():
+    random = np.random.Generator(np.random.PCG64(7))
+    covered = 0
+    for _ in range(1_000):
+        a = random.lognormal(0.0, 1.0, 5)
+        found = paired_ratio(a, a * 1.3 * random.lognormal(0.0, 0.2, 5))
+        covered += 1.3 in found.interval
+    assert 930 <= covered <= 970
+
+
+def test_how_many_seeds_would_be_enough():
+    found = paired_difference([0.0] * 4, [3.0, -2.0, 2.5, -1.0])
+    assert not found.is_significant
+    spread = float(np.std([3.0, -2.0, 2.5, -1.0], ddof=1))
+    assert found.seeds_needed == math.ceil((2.8 * spread / 0.625) ** 2)
+
+
+def test_one_seed_and_no_difference_claim_nothing():
+    assert paired_ratio([1.0], [2.0]).interval is None
+    assert not paired_ratio([1.0], [2.0]).is_significant
+    same = paired_difference([5.0, 5.0, 5.0], [5.0, 5.0, 5.0])
+    assert (same.estimate, same.is_significant, same.seeds_needed) == (0.0, False, None)
+
+
+SCENARIO = """
+[switch.ecn]
+threshold = "65 packets"
+[[flows]]
+name = "bulk"
+load = 0.5
+[[flows]]
+name = "rpc"
+load = 0.1
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "path", "value"),
+    [
+        ("switch.ecn.threshold=20 packets", ("switch", "ecn", "threshold"), "20 packets"),
+        ("flows.rpc.load=0.8", ("flows", 1, "load"), 0.8),
+        ("flows.0.load = 1", ("flows", 0, "load"), 1),
+        ("measure.order=true", ("measure", "order"), True),
+        ('flows.bulk.sources=["h0", "h1"]', ("flows", 0, "sources"), ["h0", "h1"]),
+    ],
+)
+def test_a_setting_by_its_path(setting, path, value):
+    scenario = tomllib.loads(SCENARIO)
+    setting_paths.assign(scenario, *setting_paths.read(setting))
+    found = scenario
+    for step in path:
+        found = found[step]
+    assert found == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [("flows.rcp.load=1", "did you mean rpc"), ("load", "is not a setting"), ("switch.ecn.threshold.x=1", "no table")],
+)
+def test_a_setting_that_means_nothing_is_refused(setting, message):
+    with pytest.raises(BadInput, match=message):
+        setting_paths.assign(tomllib.loads(SCENARIO), *setting_paths.read(setting))

@@ -234,7 +234,7 @@ def test_bench_compares_threads_with_one_and_their_traces(hitless):
     assert (one["threads"], one["threads_speedup"], two["threads_speedup"]) == (4, 4.0, 4.0)
     assert round(one["threads_ratio"], 6) == 4.0
     done = hitless("bench", "engine", "C", "--threads", "2", code=1)
-    assert "another trace on 2 threads" in done.stderr
+    assert "workload C produced another trace on 2 threads" in done.stderr
 
 
 def test_a_run_has_the_threads_that_were_asked_for(hitless, tmp_path):

@@ -15,10 +15,9 @@ import warm
 from hitless.drawing.picture import Picture
 from hitless.drawing.plot import Plot, Series
 from hitless.errors import BadInput, HitlessError, explained, was_interrupted
-from hitless.folder_lock import FolderLock
 from hitless.outcome import stored
 from hitless.outcome.tables import Tables, write_frame
-from hitless.results import ResultsFolder
+from hitless.results import FolderLock, ResultsFolder
 from hitless.runs.point import Point
 from hitless.runs.pool import Pool, Task
 from hitless.visible import visible
@@ -49,7 +48,7 @@ def test_a_folder_that_another_run_writes_to_is_refused_with_its_process(tmp_pat
 
 
 def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
-    code = "import sys; from pathlib import Path; from hitless.folder_lock import FolderLock\n"
+    code = "import sys; from pathlib import Path; from hitless.results import FolderLock\n"
     code += "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from hitless.analysis import Interval
+from hitless.cli.reading_app import ReportOptions
 from hitless.cli.report import report
-from hitless.cli.report_app import ReportOptions
 from hitless.drawing.picture import Picture
 from hitless.drawing.plot import Plot, Series
 from hitless.errors import BadInput

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from hitless.fleet import statistics
-from hitless.fleet.tables import SCHEMA, write_published
+from hitless.fleet.year import SCHEMA, write_published
 
 BEGIN, END = statistics.YEAR_S
 

@@ -10,8 +10,7 @@ import pytest
 from hitless import _native, native
 from hitless.errors import BadInput, HitlessError
 from hitless.extend import build as building
-from hitless.extend.crates import Crate, checked_name
-from hitless.extend.create import MECHANISM, TRANSPORT, create
+from hitless.extend.crates import TEMPLATES, Crate, checked_name, create
 from hitless.extend.record import Built, Record
 from hitless.extend.sources import root
 
@@ -43,7 +42,7 @@ def test_other_names_are_refused(name):
 
 
 def test_a_new_crate_has_its_own_names_throughout(tmp_path):
-    folder = create(MECHANISM, "red-marker", tmp_path / "there")
+    folder = create(TEMPLATES["mechanism"], "red-marker", tmp_path / "there")
     text = "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
     assert not [word for word in ("early-drop", "early_drop", "EarlyDrop", "Early Drop") if word in text]
     assert "/CRATES" not in text
@@ -54,11 +53,11 @@ def test_a_new_crate_has_its_own_names_throughout(tmp_path):
     assert folder / "src/lib.rs" in crate.sources()
     assert tomllib.loads((folder / "scenario.toml").read_text())["mechanism"][0]["kind"] == "red-marker"
     with pytest.raises(BadInput, match="already"):
-        create(MECHANISM, "red-marker", folder)
+        create(TEMPLATES["mechanism"], "red-marker", folder)
 
 
 def test_a_new_transport_has_its_own_names_throughout(tmp_path):
-    folder = create(TRANSPORT, "slow-start", tmp_path / "there")
+    folder = create(TEMPLATES["transport"], "slow-start", tmp_path / "there")
     text = "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
     assert not [word for word in ("short-queue", "short_queue", "ShortQueue", "Short Queue") if word in text]
     assert "/CRATES" not in text
@@ -80,7 +79,7 @@ def test_sources_elsewhere_serve_an_installation_without_a_checkout(tmp_path, mo
     elsewhere = sources(tmp_path / "hitless-source", _native.version())
     monkeypatch.setenv("HITLESS_SOURCES", str(elsewhere))
     assert root() == elsewhere
-    folder = create(MECHANISM, "red-marker", tmp_path / "crate")
+    folder = create(TEMPLATES["mechanism"], "red-marker", tmp_path / "crate")
     paths = tomllib.loads((folder / "Cargo.toml").read_text())["dependencies"]
     assert {Path(one["path"]).parent for one in paths.values() if "path" in one} == {elsewhere / "crates"}
     assert Crate.read(folder, root() / "crates").name == "red-marker"
@@ -107,14 +106,14 @@ def test_a_wheel_without_sources_says_where_to_get_them(tmp_path, monkeypatch):
 
 def test_the_example_is_a_crate_like_a_new_one(tmp_path):
     example = root() / "examples/mechanisms/every-nth-crate"
-    folder = create(MECHANISM, "every-nth-crate", tmp_path / "crate")
+    folder = create(TEMPLATES["mechanism"], "every-nth-crate", tmp_path / "crate")
     names = [sorted(str(path.relative_to(base)) for path in base.rglob("*.*")) for base in (folder, example)]
     assert {name for name in names[1] if not name.startswith(("target", "Cargo.lock"))} == set(names[0])
     assert Crate.read(example, root() / "crates").identifier == "every_nth_crate"
 
 
 def test_a_crate_of_another_checkout_is_refused(tmp_path):
-    folder = create(MECHANISM, "red-marker", tmp_path / "there")
+    folder = create(TEMPLATES["mechanism"], "red-marker", tmp_path / "there")
     manifest = folder / "Cargo.toml"
     manifest.write_text(manifest.read_text().replace(str(root()), "/another"))
     with pytest.raises(BadInput, match="belongs to another hitless"):
@@ -127,7 +126,7 @@ def test_a_crate_of_another_checkout_is_refused(tmp_path):
 
 
 def test_without_cargo_the_message_says_where_to_get_it(tmp_path, monkeypatch):
-    folder = create(MECHANISM, "red-marker", tmp_path / "there")
+    folder = create(TEMPLATES["mechanism"], "red-marker", tmp_path / "there")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HitlessError, match="cargo is missing"):
         building.build([folder], print, quick=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hitless.cli.bench_p4 import bench
+from hitless.cli.bench import bench_program
 from hitless.cli.p4_files import Entries, age_note, read_program
 from hitless.cli.p4_run import scenario
 from hitless.errors import BadInput
@@ -118,4 +118,4 @@ def test_a_fabric_gets_the_files_with_whole_paths(monkeypatch):
 def test_a_packet_to_be_measured_is_hexadecimal(tmp_path):
     """Regression: an internal error."""
     with pytest.raises(BadInput, match="not in hexadecimal digits"):
-        bench(ROOT / "p4" / "afq" / "afq.json", Entries(), "no digits", packets=1, json=True)
+        bench_program(ROOT / "p4" / "afq" / "afq.json", Entries(), "no digits", packets=1, json=True)

@@ -45,7 +45,7 @@ def test_a_signal_in_the_middle_of_a_wait_does_not_lock_the_service_up():
 @contextlib.contextmanager
 def served(path):
     """Run a control server that answers everything, in a thread."""
-    server, ends = control.Server(path), threading.Event()
+    server, ends = service_control.Server(path, control.AnyRequest), threading.Event()
     thread = threading.Thread(target=server.serve, args=(lambda _: {"heard": True}, lambda: not ends.is_set()))
     thread.start()
     try:

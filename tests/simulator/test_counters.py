@@ -8,7 +8,7 @@ import pytest
 import hitless as hl
 from hitless.outcome.counters import by_mechanism, is_maximum
 from hitless.outcome.mechanisms import counters_above_zero
-from hitless.outcome.warnings import with_reasons
+from hitless.outcome.scenario import with_reasons
 from warm import hitless
 
 ROWS = [

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from hitless import _native
-from hitless.fleet.tables import SCHEMA
+from hitless.fleet.year import SCHEMA
 from hitless.simulation import Simulation
 from hitless_papers.campaign import Campaign
 from hitless_papers.linkguardian import fleet as exhibits

@@ -6,12 +6,11 @@
 - ``seeds``: statistics over several runs with different seeds
 - ``paired``: ratios and differences of two sides that run with the same seeds
 - ``fairness``: Jain's index, for any shares and over time
-- ``goodness``: the chi-square test
-- ``distributions``: the functions of scipy that the intervals use
+- ``distributions``: the functions of scipy that the intervals use, and the chi-square test
 """
 
+from hitless.analysis.distributions import chi_square_p_value
 from hitless.analysis.fairness import fairness_over_time, jain_index
-from hitless.analysis.goodness import chi_square_p_value
 from hitless.analysis.intervals import (
     REPLICAS_MIN,
     Certainty,

@@ -4,6 +4,7 @@ They come from scipy, which the first call imports. Its inverses of the incomple
 to about 1e-12 for counts from 10 to 1e13, and take microseconds.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
 
@@ -46,3 +47,17 @@ def student_t_quantile(probability: float, degrees: int) -> float:
 def chi_square_tail(distance: float, degrees: int) -> float:
     """Return the probability that a chi-square variable exceeds ``distance``."""
     return float(_special().chdtrc(degrees, distance))
+
+
+def chi_square_p_value(counts: Sequence[int], expected: Sequence[float] | None = None) -> float:
+    """Return the probability that chance puts counts this far from ``expected``, or farther (Pearson 1900).
+
+    ``expected`` are positive shares in any unit; the default is equal shares. Do not trust the result if a cell expects
+    fewer than about five counts.
+    """
+    shares = [1.0] * len(counts) if expected is None else list(expected)
+    if len(shares) != len(counts) or len(counts) < 2 or min(shares) <= 0.0 or sum(counts) <= 0:
+        raise ValueError("a chi-square test needs two cells or more, some counts, and a positive share for each cell")
+    unit = sum(counts) / sum(shares)
+    distance = sum((count - unit * share) ** 2 / (unit * share) for count, share in zip(counts, shares, strict=True))
+    return chi_square_tail(distance, len(counts) - 1)

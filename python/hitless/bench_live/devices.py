@@ -56,8 +56,6 @@ ports = [5001]
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A forwarder."""
-
     name: str
     """Name of the table's row."""
     kind: str
@@ -80,7 +78,6 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """Return all devices, in the order of the table."""
     one, two = (_SCENARIO.format(switches=names) for names in ('"sw1"', '"sw1", "sw2"'))
     scenarios = {"switch": one, "two switches": two, "LinkGuardian": two + _LINKGUARDIAN, "SQR": two + _SQR}
     found = [Device("wire", "wire"), Device("kernel bridge", "bridge")]

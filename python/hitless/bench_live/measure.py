@@ -93,7 +93,6 @@ def lossless_rate(stream: Stream, trial_s: float, upper_pps: float) -> float:
 
 
 def per_second(count: int, elapsed_ns: int) -> float:
-    """Return a rate."""
     return count / elapsed_ns * 1e9 if elapsed_ns else 0.0
 
 

@@ -23,8 +23,6 @@ _NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "def
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The namespaces of one benchmark."""
-
     near: str
     far: str
     device: str

@@ -31,7 +31,6 @@ class Sighting:
 
     @property
     def flow(self) -> int | None:
-        """Number of its flow."""
         return None if self.identity is None else self.identity >> 32
 
     @property

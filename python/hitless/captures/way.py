@@ -21,7 +21,6 @@ class Way:
 
     @property
     def first(self) -> Sighting:
-        """The first sighting."""
         return self.sightings[0]
 
 

@@ -17,13 +17,11 @@ _INDENT = "  "
 
 
 def show_answer(name: str, run: Run) -> None:
-    """Print it."""
     for line in answer(name, run):
         stdout.print(line, markup=False)
 
 
 def answer(name: str, run: Run) -> Iterator[str]:
-    """Return the lines."""
     values = run.summary.values
     yield f"{name}: seed {values.get('seed')}, {_time(float(values.get('simulated_s', 0.0)))} simulated"
     if run.summary.incomplete:
@@ -71,7 +69,6 @@ def _slowdowns(one: Times) -> str:
 
 
 def _groups(run: Run) -> Iterator[str]:
-    """Return a line for each group of flows."""
     goodputs = {group: (flows, gbps) for group, flows, gbps in goodputs_gbps(run)}
     if not goodputs:
         return

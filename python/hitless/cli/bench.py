@@ -1,10 +1,15 @@
-"""`hitless bench`: the speed of the engine."""
+"""`hitless bench`: the speed of the engine, of disciplines and mechanisms, and of P4 programs."""
 
+import json as encoding
+import statistics
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from hitless.bench import BASE, LARGE, WORKS, bench_engine, require_valgrind
+from hitless import _native
+from hitless.bench import BASE, LARGE, LOADS, WORKS, bench_engine, bench_switch, compare, require_valgrind
+from hitless.cli.p4_files import Entries, packet_bytes, read_program, refusals
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.terminal.console import print_json, stderr, stdout
@@ -82,3 +87,73 @@ def _cell(key: str, item: dict[str, Any]) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return format_number(value) + (f" [{format_number(ends[0])}, {format_number(ends[1])}]" if ends else "")
+
+
+def bench_disciplines(discipline: str | None, *, seed: int, instructions: bool, json: bool) -> None:
+    """Measure a discipline and its base, or all if none is named."""
+    bases = dict(_native.bench_switch_disciplines())
+    names = list(bases) if discipline is None else _with_base(discipline, bases)
+    if instructions:
+        require_valgrind()
+    measured = [_measure(name, load, seed, instructions=instructions) for name in names for load in LOADS]
+    compare(measured, bases)
+    if json:
+        print_json(measured)
+    else:
+        _print_disciplines(measured)
+
+
+def _with_base(discipline: str, bases: dict[str, str]) -> list[str]:
+    if discipline not in bases:
+        raise BadInput(f"there is no discipline {discipline!r}", rule=f"one of {', '.join(bases)}")
+    return list(dict.fromkeys((bases[discipline], discipline)))
+
+
+def _measure(name: str, load: str, seed: int, *, instructions: bool) -> dict[str, Any]:
+    slow = ", then twice under callgrind" if instructions else ""
+    with stderr.status(f"running {name} at {LOADS[load]}{slow}"):
+        return bench_switch(name, load, seed, instructions=instructions)
+
+
+def _print_disciplines(measured: list[dict[str, Any]]) -> None:
+    table = Table("discipline", "load", "packets per\nCPU second", "instructions\neach", "cost", "of", "drops")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for item in measured:
+        ratio = item["ratio_to_base"]
+        table.add_row(
+            item["discipline"],
+            LOADS[item["load"]],
+            format_number(item["packets_per_cpu_s"]),
+            format_number(item["instructions_per_packet"]),
+            "" if ratio is None else f"{ratio:.2f} x",
+            item["base"],
+            f"{item['drops']:,}",
+        )
+    stdout.print(table)
+
+
+_PACKET = "020000000101 020000000001 0800 4500001c00010000401165cb0a0000010a000105 0001000200080000"
+
+
+def bench_program(program: Path, entries: Entries, packet: str | None, *, packets: int, json: bool) -> None:
+    """Measure the program: the median of five rounds with ``packets`` packets each."""
+    data, document = packet_bytes(_PACKET if packet is None else packet), read_program(program)
+    commands, runtime = entries.files()
+    with refusals(program):
+        rounds = [encoding.loads(_native.p4_bench(document, commands, runtime, 1, data, packets)) for _ in range(5)]
+    rates = [done["packets"] / done["cpu_s"] for done in rounds]
+    measured: dict[str, Any] = {
+        "program": str(program),
+        "packets_per_cpu_s": statistics.median(rates),
+        "lowest": min(rates),
+        "highest": max(rates),
+        "left": rounds[0]["left"],
+    }
+    if json:
+        print_json([measured])
+        return
+    table = Table("program", "packets per\nCPU second", "lowest", "highest", "left")
+    rate = [format_number(measured[name]) for name in ("packets_per_cpu_s", "lowest", "highest")]
+    table.add_row(program.name, *rate, f"{measured['left']:,} of {packets:,}")
+    stdout.print(table)

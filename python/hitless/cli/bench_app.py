@@ -65,9 +65,9 @@ def bench_switch(
       hitless bench switch
       hitless bench switch ideal-fq --instructions --json
     """
-    from hitless.cli.bench_switch import bench
+    from hitless.cli.bench import bench_disciplines
 
-    bench(discipline, seed=seed, instructions=instructions, json=json)
+    bench_disciplines(discipline, seed=seed, instructions=instructions, json=json)
 
 
 @bench_app.command("sweep")
@@ -143,7 +143,7 @@ def bench_p4(
 
       hitless bench p4 forward.json --commands forward.txt
     """
-    from hitless.cli.bench_p4 import bench
+    from hitless.cli.bench import bench_program
     from hitless.cli.p4_files import Entries
 
-    bench(program, Entries(commands, p4info, p4runtime), packet, packets=packets, json=json)
+    bench_program(program, Entries(commands, p4info, p4runtime), packet, packets=packets, json=json)

@@ -16,7 +16,6 @@ _SECONDS_PER_TRIAL = 16
 
 
 def bench(only: Sequence[str], *, trial_s: float, tcp_s: float, json: bool) -> None:
-    """Measure, and print the results."""
     wanted = chosen(only)
     require_all()
     estimate_s = (trial_s + 0.4) * _SECONDS_PER_TRIAL + 2 * tcp_s + 2

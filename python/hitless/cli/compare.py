@@ -3,8 +3,8 @@
 from itertools import groupby
 from pathlib import Path
 
-from hitless.cli.compare_app import CompareOptions
 from hitless.cli.execute import Execution, execute
+from hitless.cli.run_app import CompareOptions
 from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.comparison.compared import Compared
 from hitless.comparison.conclusion import arrivals, conclusion, rounded
@@ -21,7 +21,6 @@ from hitless.whole_file import name_of
 
 
 def compare(options: CompareOptions) -> int:
-    """Run both sides and report; return the exit code."""
     first, out, seed = options.first, options.out, options.seed
     asked = Asked(
         [Addition.of(text) for text in options.with_ or []],
@@ -88,7 +87,6 @@ def _sides(first: Path, second: Path | None, asked: Asked) -> tuple[Side, Side]:
 
 
 def show(sides: tuple[Side, Side], outcome: Outcome) -> None:
-    """Print the table and the conclusion."""
     if not outcome.compared:
         print_note("no seed is done on both sides: there is nothing to compare")
         return
@@ -106,7 +104,6 @@ def show(sides: tuple[Side, Side], outcome: Outcome) -> None:
 
 
 def _line(*cells: str) -> str:
-    """Format a line of 80 columns."""
     name, a, b, estimate, interval, finding = cells
     return f"{name:<23}{a:>9}{b:>9}{estimate:>8}{interval:>15} {finding}".rstrip()
 

@@ -55,7 +55,6 @@ class Execution(Generic[RowType]):
 
     @property
     def report(self) -> Path:
-        """Page to open."""
         return self.folder.path / "report.html"
 
     @property
@@ -66,7 +65,6 @@ class Execution(Generic[RowType]):
         return 1 if self.folder.trouble or any(result.failures for result in self.results) else 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON document of the results."""
         return {"exhibits": [result.as_json() for result in self.results]}
 
     def tell(self, *, interrupted: str = "partial results are kept") -> None:

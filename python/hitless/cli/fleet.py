@@ -14,11 +14,21 @@ from rich.table import Table
 
 from hitless.analysis.seeds import statistic_over_seeds
 from hitless.cli import fleet_report
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import BadInput
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
-from hitless.fleet.tables import write_published
-from hitless.fleet.year import BLOCKING, Finished, Hazard, Trace, Year, policies, protects, read_text, topology_of
+from hitless.fleet.year import (
+    BLOCKING,
+    Finished,
+    Hazard,
+    Trace,
+    Year,
+    policies,
+    protects,
+    read_text,
+    topology_of,
+    write_published,
+)
 from hitless.numbers import format_number
 from hitless.results import ResultsFolder
 from hitless.runs.point import Point
@@ -43,7 +53,6 @@ class Source:
     """Fields of `Hazard` set by the user."""
 
     def load(self) -> Trace:
-        """Return the trace."""
         if self.trace is None:
             return Trace.generate(topology_of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
         if self.hazard:
@@ -54,7 +63,6 @@ class Source:
 
 
 def write_trace(source: Source, out: Path, *, json: bool) -> int:
-    """Write a trace in the published format; return the exit code."""
     made = source.load()
     _write(out, made.native.to_json())
     table = made.table()
@@ -81,7 +89,6 @@ def run_year(
     out: Path | None,
     json: bool,
 ) -> int:
-    """Run one year and keep its series; return the exit code."""
     _check_policies([policy])
     _check_protection(deployment, protection, [policy])
     replayed = (read_text(repairs), str(repairs)) if repairs else None
@@ -145,7 +152,6 @@ class _Watched:
 
     @property
     def progress(self) -> float:
-        """Share that is done."""
         return 1.0 if self.done else self.year.progress
 
 
@@ -176,8 +182,6 @@ def _run_watched(year: Year, name: str) -> Finished | None:
 
 @dataclass(frozen=True, slots=True)
 class Years:
-    """Seeded years for comparing policies."""
-
     count: int
     seed: int
     jobs: int | None
@@ -215,9 +219,8 @@ def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
 def _finish(
     folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, interrupted: bool
 ) -> int:
-    """Write and print the finished part."""
     failures = [task.failure for task in tasks if task.failure is not None]
-    for failure in _distinct(failures):
+    for failure in {str(failure): failure for failure in failures}.values():
         print_error(failure)
     done = [task for task in tasks if task.run is not None]
     if done:
@@ -237,10 +240,6 @@ def _finish(
         print_note(f"interrupted: {len(done)} of {len(tasks)} years are done and kept in {folder.path}")
         return EXIT_INTERRUPTED
     return 1 if failures else 0
-
-
-def _distinct(failures: Sequence[HitlessError]) -> list[HitlessError]:
-    return list({str(failure): failure for failure in failures}.values())
 
 
 def _gathered(tasks: Sequence[Task], name: str) -> pl.DataFrame | None:

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.table import Table
 from rich.text import Text
 
 from hitless.terminal.console import stdout
@@ -86,3 +87,11 @@ def _header(header: Sequence[str], widths: Sequence[int], *, is_last_left: bool)
     padded = [[""] * (depth - len(parts)) + parts for parts in wrapped]
     rows = ([parts[number] for parts in padded] for number in range(depth))
     return [Line("", cells, style="dim", is_last_left=is_last_left) for cells in rows]
+
+
+def status_table(*columns: str, left: int = 1, collapse_padding: bool = False) -> Table:
+    """Return an empty table with words in its first ``left`` columns, which stay whole, and numbers in the others."""
+    table = Table(box=None, pad_edge=False, collapse_padding=collapse_padding, header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < left else "right", no_wrap=number < left)
+    return table

@@ -28,7 +28,6 @@ from hitless.terminal.console import print_error, print_json, print_note, print_
 
 
 def up(options: UpOptions) -> int:
-    """Start a lab; return the exit code."""
     file, mechanisms = options.scenario, options.mechanism or []
     load(mechanisms)
     text, file_name = read_scenario(file), shown_name(file)
@@ -41,7 +40,8 @@ def up(options: UpOptions) -> int:
     kernel.require_tools()
     kernel.require_privileges("hitless lab")
     _require_congestion(options.congestion)
-    _require_writable(options.record)
+    if options.record is not None and not options.record.absolute().parent.is_dir():
+        raise BadInput(f"there is no folder {options.record.parent}", where="--record")
     if options.out is not None:
         results.require_new(options.out)
     launch = Launch(
@@ -77,11 +77,6 @@ def _require_congestion(congestion: str | None) -> None:
     available = sorted(kernel.congestion_controls().names)
     if congestion is not None and congestion not in available:
         raise BadInput(f"this kernel has no congestion control {congestion}", hint=did_you_mean(congestion, available))
-
-
-def _require_writable(record: Path | None) -> None:
-    if record is not None and not record.absolute().parent.is_dir():
-        raise BadInput(f"there is no folder {record.parent}", where="--record")
 
 
 def _say_scope(scenario: LiveScenario) -> None:
@@ -168,7 +163,6 @@ def ask(name: str | None, command: type[control.LinkRequest], **values: Any) -> 
 
 
 def down(name: str | None, *, every: bool, json: bool) -> int:
-    """Stop labs; return the exit code."""
     if every and name is not None:
         raise BadInput("--name and --all exclude each other")
     if name is not None and re.fullmatch(NAME_PATTERN, name) and client.has_leftovers(name):
@@ -237,7 +231,6 @@ def show_replay(file: Path, *, other: Path | None, mechanisms: Sequence[Path], j
 
 
 def show_list(*, json: bool) -> None:
-    """List every lab."""
     labs = client.listed()
     if json:
         print_json([{**each.record.model_dump(), "is_up": each.is_up} for each in labs])

@@ -9,6 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from hitless.cli.grid import status_table
 from hitless.errors import HitlessError
 from hitless.lab import client
 from hitless.lab.control import Status
@@ -93,7 +94,7 @@ def _headline(status: Values) -> str:
 def _links(status: Values, before: Values, rates_bps: Mapping[str, int]) -> Table:
     earlier = {link["link"]: link for link in before["links"]}
     elapsed_s = max(status["elapsed_s"] - before["elapsed_s"], 1e-9)
-    table = _table("link", "of rate", "frames/s", "Mb/s", "queue, KB", "frames", "corrupted", "lost down")
+    table = status_table("link", "of rate", "frames/s", "Mb/s", "queue, KB", "frames", "corrupted", "lost down")
     for link in status["links"]:
         since = earlier[link["link"]]
         frames = (link["frames_arrived"] - since["frames_arrived"]) / elapsed_s
@@ -114,15 +115,14 @@ def _links(status: Values, before: Values, rates_bps: Mapping[str, int]) -> Tabl
 
 
 def _states(status: Values) -> Table:
-    """Return links with a special state."""
-    table = _table("link", "state", left=2)
+    table = status_table("link", "state", left=2)
     for link, state in status.get("states", {}).items():
         table.add_row(link, Text(state))
     return table
 
 
 def _ports(status: Values) -> Table:
-    table = _table("host", "mode", "in", "out", "overrun", "refused", "late p99.9, us", "latest, us", "missed")
+    table = status_table("host", "mode", "in", "out", "overrun", "refused", "late p99.9, us", "latest, us", "missed")
     for port in status["ports"]:
         late = port["departures"]
         table.add_row(
@@ -140,7 +140,7 @@ def _ports(status: Values) -> Table:
 
 
 def _mechanisms(status: Values, *, every: bool) -> Table:
-    table = _table("switch", "mechanism", "at", "counter", "value", left=4)
+    table = status_table("switch", "mechanism", "at", "counter", "value", left=4)
     for switch, mechanism, scope, counter, value in status["mechanisms"]:
         if every or (value and not counter.startswith("resources")):
             table.add_row(switch, mechanism, scope, counter, f"{value:,}")
@@ -148,7 +148,7 @@ def _mechanisms(status: Values, *, every: bool) -> Table:
 
 
 def _drops(status: Values) -> Table:
-    table = _table("lost in the fabric", "packets")
+    table = status_table("lost in the fabric", "packets")
     for reason, count in _counted(status["drops"]):
         table.add_row(reason, f"{count:,}")
     return table
@@ -156,13 +156,6 @@ def _drops(status: Values) -> Table:
 
 def _counted(counts: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     return ((reason, count) for reason, count in counts.items() if count)
-
-
-def _table(*columns: str, left: int = 1) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number < left else "right", no_wrap=number < left)
-    return table
 
 
 def _if_any(count: int) -> str:

@@ -1,4 +1,4 @@
-"""`hitless link`: one end of a protected link."""
+"""`hitless link`: one end of a protected link, and the check of its interfaces."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -18,10 +18,10 @@ from hitless.switch.fail_open import FailOpen
 from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, scenario, with_settings
 from hitless.switch.link_file import EXAMPLE, Config, Link, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector
-from hitless.switch.overload import Overload
 from hitless.switch.restorer import restoring
 from hitless.switch.service import LiveService
-from hitless.terminal.console import print_note, print_text
+from hitless.switch.status import Overload
+from hitless.terminal.console import print_json, print_note, print_text
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,6 @@ def _read(text: str, of: Callable[[str], float], named: str, what: str, examples
 
 
 def run(config: Config) -> int:
-    """Protect the link until stopped; return the exit code."""
     return _run(_End(config))
 
 
@@ -48,7 +47,6 @@ def run_file(path: Path) -> int:
 
 
 def check_file(path: Path) -> None:
-    """Print the configuration with every default spelled out, or refuse it."""
     config = read_link_file(path)
     plan = plan_of(config.link, path)
     _require_two(plan)
@@ -64,7 +62,6 @@ def _require_two(plan: LinkPlan) -> None:
 
 
 def example() -> None:
-    """Print an example configuration."""
     print_text(EXAMPLE)
 
 
@@ -134,14 +131,12 @@ def _tell_repairs(result: Status) -> None:
 
 
 class _End(LiveService):
-    """One end of the link."""
-
     program = "link"
 
     def __init__(self, config: Config, file: Path | None = None) -> None:
-        super().__init__()
+        # The control socket is named after the interface to the other machine.
+        super().__init__(config.link.outside, file)
         self._config = config
-        self._file = file
         self._plan = plan_of(config.link, file)
         _require_two(self._plan)
         self._scenario = scenario(self._plan)
@@ -150,18 +145,7 @@ class _End(LiveService):
 
     @property
     def is_strict(self) -> bool:
-        """Is a missed deadline a failure?"""
         return self._config.link.strict
-
-    @property
-    def name(self) -> str:
-        """Interface to the other machine."""
-        return self._plan.outside
-
-    @property
-    def file(self) -> Path | None:
-        """Configuration file."""
-        return self._file
 
     def run(self) -> Status:
         plan, link = self._plan, self._config.link
@@ -265,3 +249,33 @@ def _set_mtu(outside: NetworkInterface, sums: MtuPlan) -> None:
         outside.set_mtu_bytes(sums.needed_bytes)
     except OSError as refused:
         raise HitlessError(f"{refused}", hint=f"the link's MTU is too small: {sums}") from refused
+
+
+def check_interfaces(
+    file: Path | None, *, json: bool, inside: str | None, outside: str | None, rate: str | None, **more: bool | int
+) -> int:
+    """Print the findings; return the exit code: 1 if there is a warning or an error."""
+    if file is not None:
+        require_alone(inside=inside, outside=outside, rate=rate)
+        link = read_link_file(file).link
+    else:
+        require_all(inside=inside, outside=outside, rate=rate)
+        link = Link.model_validate({"inside": inside, "outside": outside, "rate": rate, **more})
+    plan = plan_of(link, file)
+    scenario(plan)
+    found = check.findings(plan, set_mtu=link.set_mtu)
+    found += check.of_other_end(plan)
+    _show(found, plan, json=json)
+    return int(any(finding.verdict in {"warning", "error"} for finding in found))
+
+
+def _show(found: list[check.Finding], plan: LinkPlan, *, json: bool) -> None:
+    if json:
+        fields = ("verdict", "subject", "text", "mend")
+        rows = [{name: getattr(finding, name) for name in fields} for finding in found]
+        print_json({"inside": plan.inside, "outside": plan.outside, "findings": rows})
+        return
+    for finding in found:
+        print_text(f"{finding.verdict:8}{finding.subject}: {finding.text}")
+        if finding.mend:
+            print_text(f"{'':8}-> {finding.mend}")

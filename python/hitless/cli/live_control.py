@@ -3,12 +3,14 @@
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
+from hitless.cli.grid import status_table
 from hitless.service import running
 from hitless.service.control import made
 from hitless.terminal.console import print_json, print_note, stdout
@@ -19,10 +21,10 @@ _LOOK_S = 0.05
 _WAY = {"outgoing": "to the peer", "incoming": "from the peer"}
 
 Values = Mapping[str, Any]
+_table = partial(status_table, collapse_padding=True)
 
 
 def show(program: running.Program, name: str | None, *, json: bool) -> None:
-    """Print the status."""
     status = running.choose(name, program).ask(running.Status())
     if json:
         print_json(status)
@@ -81,7 +83,6 @@ def _sentence(link: Values) -> str:
 
 
 def view(status: Values) -> RenderableType:
-    """Return tables for a terminal."""
     tables = (_links(status), _interfaces(status), _drops(status))
     warnings = (f"warning: {warning}" for warning in status["warnings"])
     return Group(_headline(status), *_peer(status), *(table for table in tables if table.row_count), *warnings)
@@ -141,13 +142,6 @@ def _reasons(status: Values) -> Iterator[tuple[str, int]]:
         for way in ("received", "sent"):
             if row[way]:
                 yield f"by the kernel, {way} at {row['interface']}", row[way]
-
-
-def _table(*columns: str, left: int = 1) -> Table:
-    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number < left else "right", no_wrap=number < left)
-    return table
 
 
 def _number(value: int | None) -> str:

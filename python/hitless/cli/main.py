@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hitless.cli.lazy import Command, LazyGroup, import_help
-from hitless.cli.parameters import adjusted
+from hitless.cli.lazy import Command, LazyGroup, adjusted, import_help
 from hitless.errors import HitlessError, explained, was_interrupted
 from hitless.native import STALE, stale
 from hitless.terminal import console
@@ -25,22 +24,22 @@ COMMANDS = {
         "Map where a mechanism helps: rates, cables, frames, loads and transports.",
     ),
     "compare": Command(
-        "hitless.cli.compare_app:compare",
+        "hitless.cli.run_app:compare",
         "Run two scenarios with the same seeds, and report the significant differences.",
     ),
     "sweep": Command(
-        "hitless.cli.sweep_app:sweep",
+        "hitless.cli.run_app:sweep",
         "Run a scenario over a grid of settings and seeds: a Parquet data set, and a report with a plot for each axis.",
     ),
     "report": Command(
-        "hitless.cli.report_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
+        "hitless.cli.reading_app:report", "List the plots of a results folder, or draw one as a figure for a paper."
     ),
     "why": Command(
-        "hitless.cli.why_app:why",
+        "hitless.cli.reading_app:why",
         "Explain why flows were slow: their completion times, divided along the critical path.",
     ),
     "trace": Command(
-        "hitless.cli.trace_app:trace",
+        "hitless.cli.reading_app:trace",
         "Follow one packet through the captures of a run, or write the run's timeline.",
     ),
     "switch": Command(
@@ -64,11 +63,11 @@ COMMANDS = {
         "Run real programs over a scenario: its hosts as network namespaces (docs/how-to/labs.md).",
     ),
     "mechanism": Command(
-        "hitless.cli.mechanism_app:mechanism_app",
+        "hitless.cli.extend_app:mechanism_app",
         "Write a mechanism, and compile it with the simulator (docs/how-to/mechanism-in-rust.md).",
     ),
     "transport": Command(
-        "hitless.cli.transport_app:transport_app",
+        "hitless.cli.extend_app:transport_app",
         "Write a congestion control, and compile it with the simulator (docs/how-to/transport-in-rust.md).",
     ),
     "p4": Command(
@@ -91,8 +90,6 @@ Commands about papers are named here, as text, so that lower layers do not impor
 
 
 class _Commands(LazyGroup):
-    """All commands."""
-
     def __init__(self, **attributes: Any) -> None:
         super().__init__(COMMANDS, **attributes)
 
@@ -157,7 +154,6 @@ def hitless(
 
 
 def main() -> None:
-    """Run the program ``hitless``."""
     # Nothing here multiplies matrices, but starting numpy's threads for linear algebra takes a tenth of a second.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imports make many objects and no garbage; collections would take a twentieth of a short run's time.

@@ -26,7 +26,6 @@ def test(program: Path, tests: list[Path], *, json: bool) -> None:
 
 
 def trace(program: Path, packet: str, entries: Entries, port: int, *, json: bool) -> None:
-    """Show the path of a packet."""
     data, document = packet_bytes(packet), read_program(program)
     with refusals(program):
         answer = encoding.loads(_native.p4_trace(document, *entries.files(), port, data))

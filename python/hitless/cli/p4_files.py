@@ -59,7 +59,6 @@ def refusals(program: Path) -> Iterator[None]:
 
 
 def packet_bytes(text: str) -> bytes:
-    """Parse a packet in hexadecimal digits. Raises `BadInput`."""
     try:
         return bytes.fromhex(text)
     except ValueError:

@@ -58,7 +58,6 @@ def scenario(program: Path, topology: str, routes: str | None, entries: Entries,
 
 
 def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, json: bool) -> int:
-    """Run the scenario, or print it; return the exit code."""
     if (note := age_note(program)) is not None:
         print_note(note)
     if show:

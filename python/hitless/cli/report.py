@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hitless.cli.report_app import ReportOptions
+from hitless.cli.reading_app import ReportOptions
 from hitless.drawing.picture import Picture
 from hitless.errors import BadInput
 from hitless.results import read_pictures
@@ -14,7 +14,6 @@ from hitless.whole_file import file_name, name_of, write_whole
 
 
 def report(options: ReportOptions) -> int:
-    """List the plots, or draw one; return the exit code."""
     if options.hpcc_fct is not None:
         write_fct(options.folder, options.hpcc_fct)
         return 0

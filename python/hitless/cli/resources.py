@@ -14,7 +14,6 @@ _NAMES_SHOWN = 4
 
 
 def resources(path: Path, *, json: bool) -> None:
-    """Print a table for each kind of switch, or everything as JSON."""
     found = scenario_resources(read_scenario(path), shown_name(path))
     if json:
         print_json(found)

@@ -16,7 +16,6 @@ _NAME_CELLS = 24
 
 
 def check(path: Path) -> None:
-    """Print the scenario with every default spelled out, or refuse it."""
     text = read_scenario(path)
     threads = thread_count()
     effective = check_scenario(text, shown_name(path), keeps_rows=False, threads=threads)
@@ -29,7 +28,6 @@ def check(path: Path) -> None:
 
 
 def schema(*, json: bool) -> None:
-    """Print every field."""
     try:
         print_text(_native.scenario_schema("json" if json else "text"))
     except _native.ScenarioError as failed:
@@ -37,7 +35,6 @@ def schema(*, json: bool) -> None:
 
 
 def write_pages(folder: Path) -> None:
-    """Write a page of Markdown for each table into ``folder``."""
     found = pages(_native.scenario_schema("text"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -49,14 +46,12 @@ def write_pages(folder: Path) -> None:
 
 
 def list_examples() -> None:
-    """Print the names of all examples, each with its description."""
     for known, description in _native.scenario_examples():
         lines = textwrap.wrap(description, 80 - _NAME_CELLS)
         print_text("\n".join([f"{known:<{_NAME_CELLS}}{lines[0]}", *(" " * _NAME_CELLS + line for line in lines[1:])]))
 
 
 def print_example(name: str) -> None:
-    """Print an example."""
     print_text(_example(name))
 
 

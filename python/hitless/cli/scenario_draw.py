@@ -11,7 +11,6 @@ from hitless.whole_file import whole
 
 
 def draw(path: Path, out: Path | None) -> None:
-    """Print the drawing, or write it to a file. Raises `BadInput`."""
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"{str(out)!r} is not the name of a drawing", where="--out", rule="it ends in .svg")
     drawing = draw_topology(check_scenario(read_scenario(path), shown_name(path), keeps_rows=False), alone=True)

@@ -33,7 +33,6 @@ class _Table:
 
     @property
     def name(self) -> str:
-        """Name of its table or field; empty for the top of the file."""
         found = _TITLE.search(self.title)
         return (found[1] or found[2]) if found else ""
 

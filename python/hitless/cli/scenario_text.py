@@ -48,5 +48,4 @@ def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
 
 
 def shown_name(path: Path) -> str:
-    """Return the name of the scenario in messages."""
     return "standard input" if path == STANDARD_INPUT else name_of(path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from hitless.analysis import SEEDS_CHANGE_NOTHING
-from hitless.cli.sweep_app import SweepOptions
+from hitless.cli.run_app import SweepOptions
 from hitless.errors import BadInput, HitlessError
 from hitless.numbers import format_number
 from hitless.runs.executors import executor_at

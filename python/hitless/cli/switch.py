@@ -11,7 +11,6 @@ from hitless.terminal.console import print_json, print_note, print_text
 
 
 def run(path: Path, *, verbose: bool) -> int:
-    """Forward until stopped; return the exit code."""
     log_to_stderr(verbose=verbose)
     service = Service(path)
     with signals(service):
@@ -20,7 +19,6 @@ def run(path: Path, *, verbose: bool) -> int:
 
 
 def told_result(result: Status, *, strict: bool) -> int:
-    """Print the counts of a run; return the exit code."""
     values = result.values
     if result.not_written:
         print_json({"misses": result.misses, **values})
@@ -32,12 +30,10 @@ def told_result(result: Status, *, strict: bool) -> int:
 
 
 def check(path: Path) -> None:
-    """Print the configuration with every default spelled out, or refuse it."""
     config, scenario = read_config(path)
     print_text(config.model_dump_json(indent=2))
     print_note(f"{path}: valid, and so is {scenario.file_name}; effective configuration above")
 
 
 def example() -> None:
-    """Print an example configuration."""
     print_text(EXAMPLE)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hitless.captures.way import listed, told, ways_of_flow
-from hitless.cli.trace_app import TraceOptions
+from hitless.cli.reading_app import TraceOptions
 from hitless.errors import BadInput, reason
 from hitless.quantities import seconds_of
 from hitless.terminal.console import print_note
@@ -13,7 +13,6 @@ _NS_PER_S = 1e9
 
 
 def trace(options: TraceOptions) -> int:
-    """Print the way of a packet or write a timeline; return the exit code."""
     if (options.packet is None) == (options.perfetto is None):
         raise BadInput("give either --packet or --perfetto", where="hitless trace", hint="hitless trace --help")
     if options.packet is not None:

@@ -7,7 +7,7 @@ import polars as pl
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from hitless.cli.why_app import WhyOptions
+from hitless.cli.reading_app import WhyOptions
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.outcome.autopsy import TABLE, Why, parts_at, slowest
@@ -17,7 +17,6 @@ from hitless.terminal.console import print_json, print_text, stdout
 
 
 def why(options: WhyOptions) -> int:
-    """Explain the slowest messages, or one flow; return the exit code."""
     autopsies = _chosen(_autopsies(options.folder), options.group)
     if options.flow is not None:
         explained = explain(autopsies, options.flow, options.number)

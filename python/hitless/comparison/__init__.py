@@ -1,11 +1,4 @@
-"""Comparison of two scenarios that run with the same seeds.
-
-- ``sides``: the two scenarios: two files, or one with and without a mechanism or with other settings
-- ``compared``: one metric on both sides
-- ``pairs``: the runs in pairs, and their evaluation
-- ``conclusion``: the findings in sentences; ``plots``: the findings as plots
-- ``result``: a finished comparison as a value
-"""
+"""Comparison of two scenarios that run with the same seeds."""
 
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import paired_difference, paired_ratio
-from hitless.comparison.compared import Compared
-from hitless.comparison.plots import ratios_plot
+from hitless.comparison.compared import Compared, ratios_plot
 from hitless.comparison.sides import Side
 from hitless.drawing.plot import Plot
 from hitless.outcome.autopsy import TABLE, parts_plot
@@ -83,6 +82,7 @@ class PairedRuns:
             return
         a, b = sorted((self._waiting.pop(replica), task), key=lambda task: task.point.key)
         if a.run is not None and b.run is not None:
+            assert replica not in self._pairs, "each pair is evaluated once"
             seed = int(a.run.summary["seed"])
             self._pairs[replica] = _Pair(
                 seed, measured(a.run), measured(b.run), *_arrivals(a.run, b.run), _autopsies(a.run, b.run)
@@ -131,6 +131,7 @@ def _compared(pairs: Sequence[_Pair]) -> Iterator[Compared]:
         if not all(metric in pair.a and metric in pair.b for pair in pairs):
             continue
         both = [(pair.a[metric], pair.b[metric]) for pair in pairs]
+        # A ratio is compared by its logarithm, so it needs values above zero on both sides.
         if metric.kind == "difference" or min(map(min, both)) > 0.0:
             yield _one(metric, both)
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from hitless.comparison.compared import METHOD
+from hitless.comparison.compared import METHOD, pairs_plot, ratios_plot
 from hitless.comparison.conclusion import arrivals, conclusion
 from hitless.comparison.pairs import Outcome
-from hitless.comparison.plots import pairs_plot, ratios_plot
 from hitless.comparison.sides import Side
 from hitless.drawing.picture import Picture
 from hitless.errors import BadInput

@@ -110,10 +110,7 @@ def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> 
     labels = (first[0], ", ".join([second[0], *(setting.label for setting in asked.settings)]))
     if labels[0] == labels[1]:
         labels = (f"{labels[0]} (a)", f"{labels[1]} (b)")
-    return _checked(Side(labels[0], first[1], first[0]), Side(labels[1], text, second[0]))
-
-
-def _checked(a: Side, b: Side) -> tuple[Side, Side]:
+    a, b = Side(labels[0], first[1], first[0]), Side(labels[1], text, second[0])
     for side in (a, b):
         check_scenario(side.text, side.place)
     return a, b

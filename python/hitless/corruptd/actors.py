@@ -75,7 +75,6 @@ class SwitchActor(Lasting):
     switch: SwitchPorts
 
     def apply(self, target: Target, setting: Setting) -> None:
-        """Protect or unprotect."""
         try:
             if setting.is_on:
                 self.switch.protect(target.link, target.end, setting.copies, setting.mode)
@@ -133,7 +132,6 @@ class ReportActor(Lasting):
     acts: ClassVar[bool] = False
 
     def apply(self, target: Target, setting: Setting) -> None:
-        """Report it."""
         log.warning("report only: the %s of %s would be set to: %s", target.end, target.link, setting)
 
 
@@ -152,7 +150,6 @@ class Applier:
 
     @property
     def is_applied(self) -> bool:
-        """Is the requested state in force?"""
         return self.wanted == self.applied
 
     @property

@@ -9,7 +9,7 @@ class Bus(Protocol):
 
     @property
     def is_connected(self) -> bool:
-        """Can messages pass, as far as it knows?"""
+        """Can messages pass, by its latest knowledge?"""
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
         """Send; False if that failed, or without subscribers."""
@@ -32,7 +32,6 @@ class LocalHub:
         self.notes: dict[str, str] = {}
 
     def join(self, channel: str) -> "LocalBus":
-        """Return a bus that listens on ``channel``."""
         bus = LocalBus(self)
         self.subscribers.setdefault(channel, []).append(bus)
         return bus
@@ -48,27 +47,23 @@ class LocalBus:
         self._inbox: deque[bytes] = deque()
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Put it into the inboxes of all subscribers to the channel; False without subscribers."""
         hearers = self._hub.subscribers.get(channel, [])
         for bus in hearers:
             bus._inbox.append(payload)  # noqa: SLF001 - of the same class
         return bool(hearers)
 
     def receive(self, now_s: float) -> list[bytes]:
-        """Empty the inbox."""
         payloads = list(self._inbox)
         self._inbox.clear()
         return payloads
 
     def note(self, key: str, value: str | None, now_s: float) -> None:
-        """Keep it in the hub."""
         if value is None:
             self._hub.notes.pop(key, None)
         else:
             self._hub.notes[key] = value
 
     def close(self) -> None:
-        """Stop listening."""
         for buses in self._hub.subscribers.values():
             if self in buses:
                 buses.remove(self)
@@ -82,20 +77,16 @@ class SilentBus:
 
     @property
     def is_connected(self) -> bool:
-        """The state of the inner bus."""
         return self._bus.is_connected
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Send nothing."""
         return False
 
     def receive(self, now_s: float) -> list[bytes]:
-        """Return the messages from the inner bus."""
         return self._bus.receive(now_s)
 
     def note(self, key: str, value: str | None, now_s: float) -> None:
         """Do nothing."""
 
     def close(self) -> None:
-        """Close the inner bus."""
         self._bus.close()

@@ -41,8 +41,6 @@ class Main(Checked):
 
 
 class BusSection(Checked):
-    """``[bus]``."""
-
     kind: Literal["local", "redis"] = "local"
     url: RedisUrl = "redis://127.0.0.1:6379/0"
     username: str | None = None
@@ -73,8 +71,6 @@ class BusSection(Checked):
 
 
 class Action(Checked):
-    """``[action]``."""
-
     kind: Literal["live", "hook", "report"] = "report"
     command: list[str] = Field(default_factory=list)
     timeout_s: Annotated[float, Field(gt=0.0, le=60.0)] = 10.0
@@ -87,8 +83,6 @@ class Action(Checked):
 
 
 class Metrics(service_metrics.Metrics):
-    """``[metrics]``."""
-
     port: service_metrics.PortNumber = 9_470
 
 
@@ -126,7 +120,6 @@ class WatchSection(Checked):
         return self
 
     def plan(self) -> WatchPlan:
-        """Return the plan for the daemon."""
         upstream = Upstream(self.link, self.upstream_switch_id, self.upstream_dev_port, self.upstream_mcast_grp)
         return WatchPlan(
             upstream,
@@ -155,8 +148,6 @@ class WatchSection(Checked):
 
 
 class Config(Checked):
-    """The whole file."""
-
     corruptd: Main
     detection: Policy = Policy()
     messages: Pace = Pace()
@@ -187,7 +178,6 @@ class Config(Checked):
             links[guard.dev_port] = guard.link
 
     def plan(self) -> DaemonPlan:
-        """Return the plan for the daemon."""
         return DaemonPlan(
             switch_id=self.corruptd.switch_id,
             watches=[watch.plan() for watch in self.watch],
@@ -257,7 +247,6 @@ def read_config(path: Path) -> Config:
 
 
 def parse_config(text: str, file_name: str) -> Config:
-    """Parse the configuration in ``text``. Raises `BadInput` with all errors."""
     return parse(Config, text, file_name, hint="hitless corruptd example prints an example file")
 
 

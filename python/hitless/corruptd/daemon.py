@@ -10,7 +10,7 @@ from pydantic import Field
 
 from hitless.corruptd.actors import Actor, Applier, Target
 from hitless.corruptd.bus import Bus
-from hitless.corruptd.detection import Decision, Detector, Phase, Policy, Setting
+from hitless.corruptd.detection import Detector, Phase, Policy, Setting
 from hitless.corruptd.messages import Acknowledgement, BadMessage, Name, Request, channel, decode, encode
 from hitless.corruptd.protocol import Fate, Guard, Pace, Requester, Upstream
 from hitless.corruptd.sources import CounterSource, NoReading
@@ -58,8 +58,6 @@ class GuardPlan(Checked):
 
 @dataclass(frozen=True, slots=True)
 class DaemonPlan:
-    """The tasks of a daemon."""
-
     switch_id: str
     watches: Sequence[WatchPlan] = ()
     guards: Sequence[GuardPlan] = ()
@@ -70,8 +68,6 @@ class DaemonPlan:
 
 @dataclass(slots=True)
 class Watch:
-    """The state of an incoming link."""
-
     plan: WatchPlan
     detector: Detector
     requester: Requester
@@ -82,14 +78,11 @@ class Watch:
 
     @property
     def link(self) -> str:
-        """Name of the link."""
         return self.plan.upstream.link
 
 
 @dataclass(slots=True)
 class Guarded:
-    """The state of an outgoing link."""
-
     guard: Guard
     sender: Applier
     answered: tuple[int, int] = (-1, -1)
@@ -133,6 +126,8 @@ class Daemon:
         self.tally = Tally()
         self.watches = {watch.upstream.link: self._watch(watch, actor) for watch in plan.watches}
         self.guards = {guard.link: self._guard(guard, actor) for guard in plan.guards}
+        assert len(self.watches) == len(plan.watches), "a link is watched once"
+        assert len(self.guards) == len(plan.guards), "a link is guarded once"
         self.next_poll_s = float("-inf")
         self.is_dirty = True
         """Has something changed that must survive a restart? At first it has: the epoch."""
@@ -140,7 +135,10 @@ class Daemon:
     def step(self, now_s: float) -> float:
         """Do everything that is due; return the time of the next poll of the counters."""
         if now_s >= self.next_poll_s:
-            self._poll(now_s)
+            self.tally.polls += 1
+            for watch in self.watches.values():
+                self._read(watch, now_s)
+                self._alive()
             self.next_poll_s = max(self.next_poll_s + self.plan.poll_interval_s, now_s)
             if self.next_poll_s <= now_s:
                 self.next_poll_s = now_s + self.plan.poll_interval_s
@@ -154,16 +152,13 @@ class Daemon:
 
     def _watch(self, plan: WatchPlan, actor: Actor) -> Watch:
         upstream, pace = plan.upstream, self.plan.pace
+        target = Target(upstream.link, "receiver", plan.dev_port, live=plan.live, live_link=plan.live_link)
         return Watch(
             plan,
             Detector(self.plan.policy, bits=plan.bits),
             Requester(upstream, self.plan.switch_id, self.epoch, pace),
-            Applier(self._receiver(plan), actor, pace.retry_s),
+            Applier(target, actor, pace.retry_s),
         )
-
-    @staticmethod
-    def _receiver(plan: WatchPlan) -> Target:
-        return Target(plan.upstream.link, "receiver", plan.dev_port, live=plan.live, live_link=plan.live_link)
 
     def _guard(self, plan: GuardPlan, actor: Actor) -> Guarded:
         target = Target(plan.link, "sender", plan.dev_port, plan.mcast_grp, plan.live, plan.live_link)
@@ -171,12 +166,6 @@ class Daemon:
         keeps = pace.when_expired == "keep"
         guard = Guard(plan.link, self.plan.switch_id, plan.downstream_switch_id, pace.lifetime_s, keeps)
         return Guarded(guard, Applier(target, actor, pace.retry_s))
-
-    def _poll(self, now_s: float) -> None:
-        self.tally.polls += 1
-        for watch in self.watches.values():
-            self._read(watch, now_s)
-            self._alive()
 
     def _read(self, watch: Watch, now_s: float) -> None:
         try:
@@ -191,13 +180,10 @@ class Daemon:
         before = watch.detector.decision
         watch.detector.observe(now_s, reading)
         if watch.detector.decision != before:
-            self._tell_decision(watch, watch.detector.decision)
-
-    def _tell_decision(self, watch: Watch, decision: Decision) -> None:
-        self.is_dirty = True
-        level = logging.INFO if decision.phase is Phase.CLEAR else logging.WARNING
-        rate = watch.detector.loss_rate
-        log.log(level, "%s is %s at a loss rate of %.2e: %s", watch.link, decision.phase, rate, decision.setting)
+            self.is_dirty = True
+            decision, rate = watch.detector.decision, watch.detector.loss_rate
+            level = logging.INFO if decision.phase is Phase.CLEAR else logging.WARNING
+            log.log(level, "%s is %s at a loss rate of %.2e: %s", watch.link, decision.phase, rate, decision.setting)
 
     def _ask(self, watch: Watch, now_s: float) -> None:
         setting = watch.detector.decision.setting
@@ -224,7 +210,7 @@ class Daemon:
             message = decode(payload)
         except BadMessage as bad:
             self.tally.refused += 1
-            self._messages_log.warning("invalid", now_s, f"a message was refused: {bad}")
+            self._messages_log.write(logging.WARNING, "invalid", now_s, f"a message was refused: {bad}")
             return
         fate = self._take_request(message, now_s) if isinstance(message, Request) else self._take_answer(message, now_s)
         self.tally.received[fate] += 1
@@ -236,7 +222,7 @@ class Daemon:
         if fate == "implausible":
             why = f"has epoch {message.epoch}, more than a day ahead of our clock: is a clock wrong, or is it forged?"
         text = f"a message from {message.origin} about {message.link} was refused: it {why}"
-        self._messages_log.warning(fate, now_s, text)
+        self._messages_log.write(logging.WARNING, fate, now_s, text)
 
     def _take_answer(self, answer: Acknowledgement, now_s: float) -> Fate:
         watch = self.watches.get(answer.link)
@@ -252,10 +238,10 @@ class Daemon:
         failure, asked = watch.requester.failure, watch.plan.upstream.switch_id
         if failure and failure != before:
             text = f"{watch.link}: {asked} did not execute the request: {failure!r}"
-            self._messages_log.warning(f"failure {watch.link}", now_s, text)
+            self._messages_log.write(logging.WARNING, f"failure {watch.link}", now_s, text)
         if before and not failure:
             text = f"{watch.link}: {asked} has executed the request"
-            self._messages_log.info(f"success {watch.link}", now_s, text)
+            self._messages_log.write(logging.INFO, f"success {watch.link}", now_s, text)
 
     def _take_request(self, request: Request, now_s: float) -> Fate:
         guarded = self.guards.get(request.link)

@@ -29,7 +29,6 @@ class Setting:
 
     @property
     def is_on(self) -> bool:
-        """Does it protect?"""
         return self.copies > 0
 
     def __str__(self) -> str:
@@ -82,8 +81,6 @@ class Policy(Checked):
 
 
 class Phase(StrEnum):
-    """Assessment of a link."""
-
     UNKNOWN = "unknown"
     """Too little was seen for a decision: request nothing."""
     CLEAR = "clear"
@@ -94,8 +91,6 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Assessment of a link, with its consequence."""
-
     phase: Phase = Phase.UNKNOWN
     setting: Setting | None = None
     """None leaves everything unchanged."""
@@ -106,6 +101,7 @@ def is_above(bad: int, frames: int, threshold: float, confidence: float) -> bool
     """Is the loss rate at or above ``threshold`` with this one-sided confidence? Garwood's interval of a count."""
     if confidence <= 0.0 or bad == 0:
         return bad > 0 and bad / frames >= threshold
+    # The ends of a two-sided interval at 2 c - 1 are one-sided bounds at c; below c = 0.5 the narrowest one counts.
     two_sided = max(2.0 * confidence - 1.0, 1e-9)
     return poisson_interval(bad, frames, two_sided).low >= threshold
 
@@ -152,7 +148,6 @@ class Detector:
         return max(self.window.loss_rate, self.window.recent_loss_rate(self.policy.rate_bad_frames))
 
     def observe(self, now_s: float, reading: Reading) -> None:
-        """Process a reading of the counters, made at ``now_s``."""
         before, self.last = self.last, reading
         if before is None:
             return
@@ -209,6 +204,7 @@ class Detector:
         if wanted.phase is Phase.FALLBACK and current.phase is not Phase.FALLBACK:
             return wanted
         if wanted.phase is Phase.PROTECTED and current.phase is Phase.FALLBACK:
+            # Twice the rate must do, or a rate at the limit would change the mode with each poll (factor chosen).
             is_well_below = self._answer_to(min(2.0 * loss_rate, 1.0)).phase is Phase.PROTECTED
             return wanted if is_well_below and not is_held else current
         is_stronger = _copies(wanted) > _copies(current)

@@ -13,7 +13,7 @@ from hitless.corruptd.bus import Bus
 from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan, WatchPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.protocol import Pace, Upstream
-from hitless.corruptd.sources.switch import SwitchSource
+from hitless.corruptd.sources import SwitchSource
 from hitless.corruptd.state import State, restore, snapshot
 from hitless.steps import Steps
 
@@ -52,7 +52,6 @@ class Lab:
 
     @property
     def now_s(self) -> float:
-        """The simulated time."""
         return self.polls * self.plan.poll_s
 
     @property
@@ -69,7 +68,6 @@ class Lab:
         self._settle()
 
     def run_to(self, until_s: float) -> None:
-        """Step until this time."""
         while self.now_s < until_s - self.plan.poll_s / 2:
             self.step()
 
@@ -79,12 +77,10 @@ class Lab:
         return int(table["value"].sum())
 
     def restart_receiver(self, bus: Bus, saved: State | None) -> None:
-        """Replace the daemon at the receiving end."""
         self.receiver.bus.close()
         self.receiver = self._start_receiver(bus, saved)
 
     def restart_sender(self, bus: Bus, saved: State | None) -> None:
-        """Replace the daemon at the sending end."""
         self.sender.bus.close()
         self.sender = self._start_sender(bus, saved)
 

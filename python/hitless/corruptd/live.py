@@ -26,7 +26,6 @@ class LiveSource:
     link: str
 
     def read(self) -> Reading:
-        """Read the counters now."""
         try:
             status = running.choose(self.name or None).ask(running.Status(), timeout_s=ANSWER_S)
         except HitlessError as failed:
@@ -54,7 +53,6 @@ class LiveActor:
     _instances: dict[tuple[str, End], tuple[running.Running, str]] = field(default_factory=dict)
 
     def apply(self, target: Target, setting: Setting) -> None:
-        """Protect or unprotect."""
         try:
             process = running.choose(target.live or None)
             instance = process.instance

@@ -68,7 +68,6 @@ class Request(_Message):
 
     @property
     def setting(self) -> Setting:
-        """Requested setting."""
         return Setting(self.copies, self.mode)
 
 
@@ -90,7 +89,6 @@ def action_of(copies: int) -> Literal[0, 1, 2]:
 
 
 def encode(message: Message) -> bytes:
-    """Encode a message for the bus."""
     return message.model_dump_json().encode()
 
 

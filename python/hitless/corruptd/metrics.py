@@ -23,7 +23,6 @@ class DaemonCollector(Collector):
         self._lock = lock
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every metric, as of now."""
         with self._lock:
             metrics = [*_of_daemon(self.daemon), *_of_watches(self.daemon), *_of_guards(self.daemon)]
         yield from metrics

@@ -81,7 +81,7 @@ class Requester:
         self.wanted = setting
         self.is_acknowledged = False
         self._first_of_wanted = self._sequence + 1
-        self._due_s = float("-inf")
+        self._due_s = float("-inf")  # at once: a corrupting link does not wait for a refresh
 
     def poll(self, now_s: float) -> Request | None:
         """Return the request to send now, if one is due. If the last one is still open, it was not answered in time."""
@@ -109,7 +109,6 @@ class Requester:
         )
 
     def take(self, answer: Acknowledgement, now_s: float) -> Fate:
-        """Process an answer."""
         if answer.link != self.upstream.link or answer.origin != self.origin:
             return "foreign"
         is_current = answer.epoch == self.epoch and self._first_of_wanted <= answer.sequence <= self._sequence
@@ -151,6 +150,7 @@ class Guard:
             return "foreign"
         if not is_plausible(request.epoch, wall_ns):
             return "implausible"
+        # A restarted daemon counts from 1 again: its epoch decides before the sequence.
         number = (request.epoch, request.sequence)
         if number == self.latest:
             return "duplicate"
@@ -176,7 +176,6 @@ class Guard:
         return True
 
     def answer(self, *, applied: bool, detail: str = "") -> Acknowledgement:
-        """Return the answer to the latest request."""
         epoch, sequence = self.latest
         return Acknowledgement(
             switch_id=self.origin,

@@ -23,8 +23,6 @@ HEALTH_CHECKS_MISSED = 2
 
 @dataclass(frozen=True, slots=True)
 class RedisSettings:
-    """Address and credentials for Redis."""
-
     url: str
     """"redis://host:6379/0", with TLS "rediss://host:6380/0", or "unix:///run/redis.sock"."""
     username: str | None = None
@@ -103,7 +101,7 @@ class RedisBus:
 
     @property
     def is_connected(self) -> bool:
-        """Is the subscription active, as far as it knows?"""
+        """Is the subscription active, by its latest knowledge?"""
         return self._is_subscribed
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
@@ -138,7 +136,6 @@ class RedisBus:
         return payloads
 
     def note(self, key: str, value: str | None, now_s: float) -> None:
-        """Set or delete a key in the database."""
         if not self._connect(now_s):
             return
         try:
@@ -152,7 +149,6 @@ class RedisBus:
             self._disconnect(now_s, failed)
 
     def close(self) -> None:
-        """Close both connections."""
         with suppress(redis.RedisError, OSError):
             self._subscription.close()
         with suppress(redis.RedisError, OSError):

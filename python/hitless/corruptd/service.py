@@ -37,7 +37,6 @@ class Service(Controlled):
         self._collector = DaemonCollector(self.daemon, self._lock)
 
     def run(self) -> None:
-        """Run until stopped."""
         with serving(self._collector, self.config.metrics, "corruptd"):
             notify("READY=1")
             log.info("watching %d links, guarding %d", len(self.daemon.watches), len(self.daemon.guards))

@@ -25,15 +25,7 @@ class SparingLog:
         self._log = log
         self._periods: dict[str, _Period] = {}
 
-    def warning(self, kind: str, now_s: float, text: str) -> None:
-        """Log a warning, unless there were too many of its kind."""
-        self._write(logging.WARNING, kind, now_s, text)
-
-    def info(self, kind: str, now_s: float, text: str) -> None:
-        """Log information, unless there was too much of its kind."""
-        self._write(logging.INFO, kind, now_s, text)
-
-    def _write(self, level: int, kind: str, now_s: float, text: str) -> None:
+    def write(self, level: int, kind: str, now_s: float, text: str) -> None:
         period = self._periods.get(kind)
         if period is None or now_s - period.began_s >= PERIOD_S:
             if period is not None and period.left_out:

@@ -21,8 +21,6 @@ Samples = Annotated[list[tuple[Count, Count]], Field(max_length=100_000)]
 
 
 class SavedWatch(Checked):
-    """An incoming link."""
-
     phase: Literal["unknown", "clear", "protected", "fallback"]
     setting: Setting | None
     held_s: Annotated[float, Field(ge=0.0)]
@@ -38,8 +36,6 @@ class SavedWatch(Checked):
 
 
 class SavedGuard(Checked):
-    """An outgoing link."""
-
     setting: Setting | None
     epoch: int
     sequence: int
@@ -48,8 +44,6 @@ class SavedGuard(Checked):
 
 
 class State(Checked):
-    """Everything."""
-
     version: Literal[1] = 1
     switch_id: str
     epoch: Count

@@ -85,11 +85,11 @@ class Window:
 
     @property
     def is_full(self) -> bool:
-        """Does it hold enough frames?"""
         return self.frames >= self.frames_wanted
 
     def add(self, sample: Sample) -> None:
         """Add the frames received since the last call, and drop old samples."""
+        assert 0 <= sample.bad <= sample.frames
         if sample.frames == 0:
             return
         if self._samples and self._samples[-1].frames < self._least:
@@ -103,6 +103,7 @@ class Window:
             oldest = self._samples.popleft()
             self.frames -= oldest.frames
             self.bad -= oldest.bad
+        assert 0 <= self.bad <= self.frames, "the sums are those of the samples"
 
     def recent_loss_rate(self, bad_frames: int) -> float:
         """Return the loss rate over the newest samples that contain ``bad_frames`` bad ones, or over all of them.

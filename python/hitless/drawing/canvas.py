@@ -12,8 +12,6 @@ _LONGEST_LABEL = 22
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Size of a picture, in pixels."""
-
     width: int
     height: int
 
@@ -35,7 +33,6 @@ class Canvas:
 
     @property
     def bottom(self) -> float:
-        """Position of the x axis."""
         return self.top + self.height
 
     def across(self, share: float) -> float:

@@ -19,7 +19,6 @@ _Numbers: TypeAlias = NDArray[np.float64]
 
 
 def path(pieces: Iterable[Sequence[Place]]) -> str:
-    """Write the pieces of a curve as an SVG path."""
     return "".join(_piece(thinned(piece)) for piece in pieces if piece)
 
 

@@ -40,8 +40,6 @@ _RAW = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "hitless", "
 
 @dataclass(frozen=True, slots=True)
 class FigureStyle:
-    """The look of a figure."""
-
     width: float | str = "one-column"
     """Inches, or a name in `WIDTHS`."""
     height: float | None = None
@@ -75,7 +73,6 @@ class FigureStyle:
 
     @property
     def inches(self) -> tuple[float, float]:
-        """Width and height."""
         width = WIDTHS[self.width] if isinstance(self.width, str) else self.width
         return width, self.height or min(0.7 * width, 2.6)
 
@@ -127,7 +124,6 @@ class _Drawing:
         self.y = axis(heights(plot.series), plot.y_scale, from_zero=bool(self.bars))
 
     def draw(self) -> None:
-        """Draw the axes, every series and the legend."""
         self._draw_axes()
         for one in sorted(self.plot.series, key=lambda one: (one.style != "bars", one.source != "measured")):
             self._draw_series(one, self.looks[one.name])

@@ -20,8 +20,6 @@ MARKERS = "os^Dv*PX"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The look of a scheme."""
-
     colour: str
     dash: str
     """Dashes of its curves, as in SVG."""

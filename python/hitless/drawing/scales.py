@@ -61,15 +61,12 @@ class Categories:
 
     @property
     def ticks(self) -> Sequence[Tick]:
-        """All of them."""
         return [Tick(self.slot(number), name) for number, name in enumerate(self.names)]
 
     def at(self, value: Position) -> float | None:
-        """Return the middle of its slot."""
         return self.slot(self.names.index(str(value)))
 
     def slot(self, number: int) -> float:
-        """Return the middle of a slot."""
         return (number + 0.5) / len(self.names)
 
 

@@ -39,7 +39,6 @@ class Place:
 
     @property
     def frame_ns(self) -> float:
-        """The time of a frame on the line."""
         return (self.frame_bytes + _OVERHEAD_BYTES) * 8 / self.rate_gbps
 
     @property
@@ -60,8 +59,6 @@ def cable(metres: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The places of a map."""
-
     rates_gbps: Sequence[int]
     cables_m: Sequence[int]
     frames_bytes: Sequence[int]
@@ -92,7 +89,6 @@ class RandomPlaces:
     """Maximum frames in a round trip: longer runs take minutes."""
 
     def places(self, transports: Sequence[Transport]) -> Iterator[Place]:
-        """Yield `count` different places."""
         dice = random.Random(self.seed)  # noqa: S311 (no secret)
         found: set[Place] = set()
         while len(found) < self.count:

@@ -66,9 +66,16 @@ class System(ABC):
             places[self.places.field] = self.at if self.places.is_list else self.at[0]
         return [{"kind": self.kind, **places, **self.fields}]
 
-    @abstractmethod
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
-        """The trouble at a place, with the mechanism or without."""
+        """Return the trouble at a place, with the mechanism or without."""
+        made = self._scenario(place)
+        if with_it:
+            made["mechanism"] = self.mechanism()
+        return made
+
+    @abstractmethod
+    def _scenario(self, place: Place) -> Scenario:
+        """Build the trouble at a place."""
 
     def pause_ns(self, place: Place) -> float:
         """Time without service that the mechanism may take in a run."""
@@ -95,13 +102,9 @@ class LossyLink(System):
     places = Places("link", is_list=False)
     _LOSS_RATE = 1e-3
 
-    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
-        """Two switches, and the link between them."""
-        made = _two_switches(place, hosts=2)
-        made["link"] = [{"name": "left->right", "loss": {"kind": "bernoulli", "rate": self._LOSS_RATE}}]
-        if with_it:
-            made["mechanism"] = self.mechanism()
-        return made
+    def _scenario(self, place: Place) -> Scenario:
+        loss = {"kind": "bernoulli", "rate": self._LOSS_RATE}
+        return {**_two_switches(place, hosts=2), "link": [{"name": "left->right", "loss": loss}]}
 
 
 def _two_switches(place: Place, hosts: int) -> Scenario:
@@ -196,7 +199,7 @@ class Burst(System):
         """Datagrams of a burst that arrive count, whenever they do."""
         return place.transport == "tcp"
 
-    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+    def _scenario(self, place: Place) -> Scenario:
         """Build two leaves and two spines; the first leaf's hosts send to a host of the second."""
         rate = f"{place.rate_gbps} Gbps"
         wire = {"rate": rate, "delay": f"{place.delay_ns} ns"}
@@ -207,7 +210,7 @@ class Burst(System):
         transport: Mapping[str, Any] = {"kind": "udp", "rate": rate, "frame_bytes": f"{place.frame_bytes} B"}
         if place.transport == "tcp":
             transport = {**_tcp(place), "initial_window": max(10, frames)}
-        made: Scenario = {
+        return {
             "name": "envelope",
             "duration": f"{round(period_ns * self._BURSTS + 4 * drained_ns + 4 * place.round_trip_ns + 3e6)} ns",
             "topology": {
@@ -244,9 +247,6 @@ class Burst(System):
                 for host, name in enumerate(self.victims)
             ],
         }
-        if with_it:
-            made["mechanism"] = self.mechanism()
-        return made
 
 
 class Cheat(System):
@@ -256,15 +256,13 @@ class Cheat(System):
     transports = ("tcp",)
     places = Places("ports")
 
-    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+    def _scenario(self, place: Place) -> Scenario:
         """Build three pairs of hosts; the third pair cheats."""
         made = _two_switches(place, hosts=3)
         rate = f"{place.rate_gbps} Gbps"
         made["transport"].append({"name": "u", "kind": "udp", "rate": rate, "frame_bytes": f"{place.frame_bytes} B"})
         cheat = {"name": "cheat", "kind": "constant-rate", "transport": "u", "sources": ["a2"], "destinations": ["b2"]}
         made["flows"].append(cheat)
-        if with_it:
-            made["mechanism"] = self.mechanism()
         return made
 
 
@@ -273,7 +271,7 @@ class FairQueue(Cheat):
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
         """Give all ports the scheduler; without it they have one queue and the same buffer."""
-        made = super().scenario(place, with_it=False)
+        made = self._scenario(place)
         made["switch"]["buffer"] = {"kind": "static", "per_port": f"{max(300_000, 40 * place.frame_bytes)} B"}
         if with_it:
             made["switch"]["flow_queueing"] = {"kind": self.name, "quantum": f"{max(1_518, place.frame_bytes)} B"}
@@ -306,7 +304,6 @@ class LinkFailure(System):
 
     @property
     def at(self) -> Sequence[str]:
-        """The link, or its two ports."""
         is_link = self.places is not None and self.places.is_both_ways
         return ["left<->right"] if is_link else ["left->right", "right->left"]
 
@@ -332,10 +329,9 @@ class LinkFailure(System):
         return self._DETECTION_NS + round(min(self._REPAIR_NS, self._REPAIR_FRAMES * place.frame_ns))
 
     def fails_ns(self, place: Place) -> int:
-        """Time of the failure."""
         return round(max(100_000, 3 * place.round_trip_ns))
 
-    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+    def _scenario(self, place: Place) -> Scenario:
         """Build a triangle of switches; the link between the two that have hosts fails."""
         outage_ns, fails_ns = self.outage_ns(place), self.fails_ns(place)
         made = {"name": "envelope", "topology": _triangle(place), **_traffic(place)}
@@ -357,8 +353,6 @@ class LinkFailure(System):
         else:
             end_ns = whole_ns + max(4 * outage_ns, _ROUND_TRIPS * place.round_trip_ns)
         made["duration"] = f"{round(end_ns)} ns"
-        if with_it:
-            made["mechanism"] = self.mechanism()
         return made
 
 

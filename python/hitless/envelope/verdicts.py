@@ -38,8 +38,6 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A place of the map."""
-
     place: Place
     colour: Colour
     ratio: Paired | None = None
@@ -50,7 +48,6 @@ class Cell:
     """Why it was refused."""
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
         place = {name: getattr(self.place, name) for name in self.place.__dataclass_fields__}
         interval = self.ratio.interval if self.ratio else None
         return {

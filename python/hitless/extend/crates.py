@@ -1,12 +1,14 @@
-"""A crate of a mechanism: its names and its checks."""
+"""A crate of a mechanism: written from a template, its names and its checks."""
 
 import re
+import shutil
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hitless.errors import BadInput
+from hitless.extend import sources
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _RULE = "letters of a to z, digits and single dashes, a letter first, such as early-drop"
@@ -25,8 +27,6 @@ def checked_name(what: str, name: str, taken: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate of mechanisms."""
-
     name: str
     path: Path
     identifier: str
@@ -52,8 +52,9 @@ class Crate:
 
     def sources(self) -> list[Path]:
         """Return all source files of the crate, and of the user's crates that it depends on."""
-        files = [file for folder in _folders(self.path, set()) for file in (folder / "src").rglob("*")]
-        files += [folder / name for folder in _folders(self.path, set()) for name in ("Cargo.toml", "build.rs")]
+        folders = _folders(self.path, set())
+        files = [file for folder in folders for file in (folder / "src").rglob("*")]
+        files += [folder / name for folder in folders for name in ("Cargo.toml", "build.rs")]
         return sorted(file for file in files if file.is_file())
 
 
@@ -85,3 +86,45 @@ def _check_simulator(content: dict[str, Any], manifest: Path, crates: Path) -> N
                     rule="all crates of a program must come from one checkout",
                     hint=f'{name} = {{ path = "{ours}" }}',
                 )
+
+
+@dataclass(frozen=True)
+class Template:
+    """A crate to copy under another name."""
+
+    folder: Path
+    name: str
+    """Its own name, such as early-drop; it also contains early_drop, EarlyDrop and Early Drop."""
+
+
+TEMPLATES = {
+    "mechanism": Template(Path(__file__).with_name("template"), "early-drop"),
+    "transport": Template(Path(__file__).with_name("transport_template"), "short-queue"),
+}
+
+
+def create(template: Template, name: str, folder: Path) -> Path:
+    """Write the crate ``name`` into a folder, which must not exist yet."""
+    if folder.exists():
+        raise BadInput("this path already exists", where=str(folder), hint="choose another folder with --path")
+    crates = sources.root() / "crates"
+    words = dict(zip(_spellings(template.name), _spellings(name), strict=True)) | {"/CRATES": str(crates)}
+    files = [path for path in template.folder.rglob("*") if path.is_file()]
+    try:
+        for path in files:
+            text = path.read_text(encoding="utf-8")
+            for word, meant in words.items():
+                text = text.replace(word, meant)
+            target = folder / path.relative_to(template.folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    except OSError as failed:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise BadInput(f"cannot be written: {failed.strerror}", where=str(folder)) from failed
+    return folder
+
+
+def _spellings(name: str) -> tuple[str, str, str, str]:
+    """Return a name as written in scenarios, modules, types and texts."""
+    words = [word.capitalize() for word in name.split("-")]
+    return name, name.replace("-", "_"), "".join(words), " ".join(words)

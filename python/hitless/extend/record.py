@@ -10,8 +10,6 @@ from hitless import _native, native
 
 @dataclass
 class Built:
-    """A crate of a record."""
-
     name: str
     path: str
     kinds: list[str]

@@ -71,7 +71,6 @@ def files() -> list[Path]:
 
 
 def digest(paths: Iterable[Path], *words: str) -> str:
-    """Return the digest of these files."""
     total = hashlib.sha256("\0".join(words).encode())
     for path in paths:
         content = path.read_bytes()

@@ -47,7 +47,6 @@ class Comparison:
         return made
 
     def year(self, trace: Trace, policy: str, capacity: float, seed: int) -> Year:
-        """Return one year of the comparison, about to run."""
         return Year(trace, policy, capacity, self.deployment, seed, protection=self.protection)
 
     def check(self, seed: int) -> None:
@@ -89,7 +88,6 @@ class ComparisonJob:
 
     @property
     def progress(self) -> float:
-        """Share that is done, 0 to 1."""
         year = self._year
         return (self._done + (year.progress if year else 0.0)) / len(self._cases)
 
@@ -132,38 +130,32 @@ class ComparisonJob:
 def _tables(
     capacity: float, finished: dict[str, Finished], window: statistics.Window
 ) -> Iterable[tuple[str, pl.DataFrame]]:
-    yield "years", pl.DataFrame([_year_row(policy, capacity, year, window) for policy, year in finished.items()])
-    weeks = [_labelled(statistics.week(year.states), policy, capacity) for policy, year in finished.items()]
-    yield "week", pl.concat(weeks)
+    years = [
+        {
+            "policy": policy,
+            "capacity": capacity,
+            **statistics.summary(year.states, window),
+            "failures": year.failures,
+            "failures_skipped": year.skipped,
+            "repairs": year.taken_down,
+        }
+        for policy, year in finished.items()
+    ]
+    yield "years", pl.DataFrame(years)
+    weeks = {policy: statistics.week(year.states) for policy, year in finished.items()}
+    labels = ((week, {"policy": pl.lit(policy), "capacity": pl.lit(capacity)}) for policy, week in weeks.items())
+    yield "week", pl.concat([week.with_columns(**label) for week, label in labels])
     if BASELINE in finished and PROTECTED in finished:
         found = statistics.gain(finished[BASELINE].states, finished[PROTECTED].states, window)
-        yield "gains", pl.DataFrame([_gain_row(capacity, found)])
+        gains = {
+            "capacity": capacity,
+            "median_gain": found.median,
+            "median_gain_by_time": found.median_by_time,
+            "share_without_gain": found.share_without,
+            "share_without_gain_by_time": found.share_without_by_time,
+            "worst_capacity_loss_gbps": found.worst_capacity_loss_gbps,
+        }
+        yield "gains", pl.DataFrame([gains])
         shares, times, lost = found.quantiles()
         columns = {"share": shares, "gain": times, "capacity_lost_gbps": lost}
         yield "gain_quantiles", pl.DataFrame(columns).with_columns(capacity=pl.lit(capacity))
-
-
-def _labelled(states: pl.DataFrame, policy: str, capacity: float) -> pl.DataFrame:
-    return states.with_columns(policy=pl.lit(policy), capacity=pl.lit(capacity))
-
-
-def _year_row(policy: str, capacity: float, year: Finished, window: statistics.Window) -> dict[str, Any]:
-    return {
-        "policy": policy,
-        "capacity": capacity,
-        **statistics.summary(year.states, window),
-        "failures": year.failures,
-        "failures_skipped": year.skipped,
-        "repairs": year.taken_down,
-    }
-
-
-def _gain_row(capacity: float, found: statistics.Gain) -> dict[str, Any]:
-    return {
-        "capacity": capacity,
-        "median_gain": found.median,
-        "median_gain_by_time": found.median_by_time,
-        "share_without_gain": found.share_without,
-        "share_without_gain_by_time": found.share_without_by_time,
-        "worst_capacity_loss_gbps": found.worst_capacity_loss_gbps,
-    }

@@ -76,24 +76,20 @@ class Gain:
 
     @property
     def median_by_time(self) -> float:
-        """Median by time."""
         order = np.argsort(self.times, kind="stable")
         reached = np.cumsum(self.lasted_s[order])
         return float(self.times[order][np.searchsorted(reached, reached[-1] / 2)])
 
     @property
     def share_without(self) -> float:
-        """Share of events without a gain."""
         return float(np.mean(self.times < EQUAL_BELOW))
 
     @property
     def share_without_by_time(self) -> float:
-        """Share of time without a gain."""
         return float(np.average(self.times < EQUAL_BELOW, weights=self.lasted_s))
 
     @property
     def worst_capacity_loss_gbps(self) -> float:
-        """Maximum capacity that the worst pod loses."""
         return float(self.capacity_lost_gbps.max())
 
     def quantiles(self, count: int = 200) -> tuple[Floats, Floats, Floats]:

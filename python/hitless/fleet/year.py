@@ -14,8 +14,9 @@ import polars as pl
 
 from hitless import _native
 from hitless.errors import BadInput
+from hitless.outcome.tables import system_errors
 from hitless.simulation import RunCancelled
-from hitless.whole_file import text_of
+from hitless.whole_file import text_of, whole
 
 _YEAR_S = 365 * 86_400
 BLOCKING = "blocking"
@@ -33,7 +34,6 @@ def _errors() -> Iterator[None]:
 
 
 def policies() -> list[str]:
-    """Return the names of all policies."""
     return _native.fleet_policies()
 
 
@@ -44,7 +44,6 @@ def protects(policy: str) -> bool:
 
 
 def read_text(path: Path) -> str:
-    """Read a file that the user named."""
     try:
         return text_of(path)
     except OSError as refused:
@@ -141,8 +140,6 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished year."""
-
     states: pl.DataFrame
     """State after each event in the published columns; the first row is the state before any event."""
     repairs: str
@@ -209,3 +206,25 @@ class Year:
     def published_rows(self) -> Mapping[str, "_native.Column"]:
         """Return the rows of the published simulator, after `run`: one before and one after each event."""
         return self._native_year.published_rows()
+
+
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "time": pl.Int64,
+    "total_penalty": pl.Float64,
+    "total_effective_penalty": pl.Float64,
+    "avg_per_tor_paths": pl.Float64,
+    "min_per_tor_paths": pl.UInt64,
+    "avg_per_pod_capacity": pl.Float64,
+    "min_per_pod_capacity": pl.Float64,
+    "max_link_loss_rate": pl.Float64,
+    "curr_disabled_links": pl.UInt64,
+    "curr_corrupting_links": pl.UInt64,
+    "max_lg_ports_per_pipe": pl.UInt64,
+}
+"""Names of the published columns: seconds, shares of frames, paths, Gb/s, counts."""
+
+
+def write_published(rows: pl.DataFrame, path: Path) -> None:
+    """Write rows in the format of the published simulator: tab-separated text with a header. Raises `OSError`."""
+    with whole(path) as beside, system_errors(beside):
+        rows.select(list(SCHEMA)).write_csv(beside, separator="\t")

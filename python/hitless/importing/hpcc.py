@@ -34,8 +34,6 @@ class Counts:
 
 @dataclass(frozen=True)
 class Wire:
-    """A link between two numbered nodes."""
-
     line: Line
     ends: tuple[int, int]
     rate_bps: int
@@ -45,8 +43,6 @@ class Wire:
 
 @dataclass(frozen=True)
 class Graph:
-    """The contents of a topology file."""
-
     file: str
     counts: Counts
     switches: frozenset[int]
@@ -60,7 +56,6 @@ class Graph:
 
 
 def read_graph(text: str, file: str) -> Graph:
-    """Parse a topology. Raises `BadInput`."""
     lines = lines_of(text, file)
     counts = _read_counts(first_line(lines, file, f"first line: {_HPCC_FIRST}, or SimAI's: {_SIMAI_FIRST}"))
     expected = counts.switches + counts.nvswitches

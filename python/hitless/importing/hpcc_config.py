@@ -41,14 +41,11 @@ PFC: Mapping[str, object] = {"response": "0 s", "xon_offset": "3 KiB"}
 
 @dataclass(frozen=True)
 class Config:
-    """The contents of a configuration."""
-
     file: str
     lines: dict[str, Line]
     """Lines by key; the key is the first word."""
 
     def whole(self, key: str, default: int, maximum: int = 10**9) -> int:
-        """Return a whole number. Raises `BadInput`."""
         return line.whole(line.words[1], key, 0, maximum) if (line := self.lines.get(key)) else default
 
     def by_rate(self, key: str) -> dict[int, Decimal]:
@@ -64,7 +61,6 @@ class Config:
 
 
 def read_config(text: str, file: str) -> Config:
-    """Parse a configuration. Raises `BadInput`."""
     found: dict[str, Line] = {}
     for line in lines_of(text, file):
         key = line.words[0]

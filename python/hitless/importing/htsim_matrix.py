@@ -52,8 +52,6 @@ class Trigger:
 
 @dataclass
 class Matrix:
-    """The contents of a connection matrix."""
-
     file: str
     start_unit: StartUnit = "us"
     header: dict[str, int] = field(default_factory=dict)
@@ -69,7 +67,6 @@ class Matrix:
 
 
 def read_matrix(text: str, file: str, start_unit: StartUnit = "us") -> Matrix:
-    """Parse a connection matrix. Raises `BadInput`."""
     found = Matrix(file, start_unit)
     for line in lines_of(text, file):
         first = line.words[0]

@@ -49,7 +49,6 @@ class Tiers:
 
 
 def read_tiers(text: str, file: str) -> Tiers:
-    """Parse a `.topo` file. Raises `BadInput`."""
     lines = lines_of(text, file)
     header, first_tier = _read_header(lines, file)
     count = header["tiers"]
@@ -117,8 +116,6 @@ def _check_complete(found: Tiers) -> None:
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of switches."""
-
     pods: int
     tors_per_pod: int
     aggs_per_pod: int

@@ -36,11 +36,9 @@ class Line:
     words: list[str]
 
     def refused(self, what: str, rule: str, hint: str = "") -> BadInput:
-        """Return the error about this line."""
         return BadInput(what, where=f"{self.file}, line {self.number}", rule=rule, hint=hint)
 
     def whole(self, word: str, name: str, minimum: int = 0, maximum: int = 10**15) -> int:
-        """Parse a whole number. Raises `BadInput`."""
         value = int(word) if _WHOLE.fullmatch(word) else -1
         if not minimum <= value <= maximum:
             raise self.refused(f"{name} is {shown(word)}", f"a whole number from {minimum:,} to {maximum:,}")

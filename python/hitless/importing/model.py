@@ -53,8 +53,6 @@ class Shape:
 
 @dataclass
 class Network:
-    """Hosts, switches and links."""
-
     hosts: list[str]
     switches: list[str]
     links: list[Link]

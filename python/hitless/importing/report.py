@@ -14,11 +14,9 @@ class Report:
     not_mapped: list[str] = field(default_factory=list)
 
     def sections(self) -> list[tuple[str, list[str]]]:
-        """Return the headings with their sentences, in order."""
         return [("mapped", self.mapped), ("assumed", self.assumed), ("not mapped", self.not_mapped)]
 
     def text(self) -> str:
-        """Return the whole report, a line for each sentence."""
         lines = []
         for heading, sentences in self.sections():
             lines += [f"{heading}:", *(f"  {sentence}" for sentence in sentences or ["-"])]

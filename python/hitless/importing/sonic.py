@@ -41,21 +41,16 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Config:
-    """The tables of a configuration."""
-
     file: str
     tables: dict[str, dict[str, Entry]]
 
     def entries(self, table: str) -> dict[str, Entry]:
-        """Return the entries of a table by key."""
         return self.tables.get(table, {})
 
     def refused(self, table: str, key: str, what: str, rule: str, hint: str = "") -> BadInput:
-        """Return an error about an entry."""
         return BadInput(what, where=f"{self.file}, {table}|{key}", rule=rule, hint=hint)
 
     def whole(self, table: str, key: str, name: str, maximum: int = 10**15) -> int:
-        """Return a field that is a whole number. Raises `BadInput`."""
         text = self.entries(table)[key].get(name, "")
         if not _WHOLE.fullmatch(text) or int(text) > maximum:
             rule = f"a whole number from 0 to {maximum:,}"
@@ -64,7 +59,6 @@ class Config:
 
 
 def read_config(text: str, file: str) -> Config:
-    """Parse a configuration. Raises `BadInput`."""
     try:
         document = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as failed:

@@ -25,8 +25,6 @@ _DURATION_MAX_S = 10_000_000
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a scenario."""
-
     name: str
     sources: list[str]
     """Descriptions of the imported files."""
@@ -75,7 +73,6 @@ def _printable(text: str) -> str:
 
 
 def _value(value: object) -> str:
-    """Return a value in TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

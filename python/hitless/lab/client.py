@@ -84,13 +84,8 @@ def _wait_until_ready(process: subprocess.Popen[bytes], launch: Launch, note: Ca
             raise service_control.decoded(report["error"])
         note(report["note"])
     code = process.wait()
-    raise HitlessError(
-        f"the process of the lab ended with {_ending(code)} before it was up", hint=_tail_of_log(launch.name)
-    )
-
-
-def _ending(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    ending = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    raise HitlessError(f"the process of the lab ended with {ending} before it was up", hint=_tail_of_log(launch.name))
 
 
 def _tail_of_log(name: str) -> str:
@@ -115,8 +110,6 @@ def _end(process: subprocess.Popen[bytes], place: registry.Place) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A lab, for a list."""
-
     record: registry.Record
     is_up: bool
 
@@ -128,7 +121,6 @@ def listed() -> list[Listed]:
 
 
 def ask(name: str | None, request: control.Request) -> dict[str, Any]:
-    """Send a request to a lab. Raises `HitlessError`."""
     record = living(name)
     return control.ask(registry.Place(record.plan.name).socket, request)
 
@@ -144,7 +136,6 @@ def living(name: str | None) -> registry.Record:
 
 
 def host_of(record: registry.Record, name: str) -> HostPlan:
-    """Return a host of a lab. Raises `BadInput`."""
     for host in record.plan.hosts:
         if host.name == name:
             return host

@@ -11,8 +11,6 @@ LinkName = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class Status(control.Request):
-    """Everything that the lab has counted and done."""
-
     command: Literal["status"] = "status"
 
 
@@ -23,22 +21,16 @@ class Stop(control.Request):
 
 
 class Fail(control.Request):
-    """Take a link down in both directions."""
-
     command: Literal["fail"] = "fail"
     link: LinkName
 
 
 class Repair(control.Request):
-    """Bring a link up again."""
-
     command: Literal["repair"] = "repair"
     link: LinkName
 
 
 class Corrupt(control.Request):
-    """Make a link lose frames at random."""
-
     command: Literal["corrupt"] = "corrupt"
     link: LinkName
     rate: Annotated[float, Field(ge=0.0, le=1.0)]
@@ -46,8 +38,6 @@ class Corrupt(control.Request):
 
 
 class Protect(control.Request):
-    """Switch LinkGuardian on at both ends of a link."""
-
     command: Literal["protect"] = "protect"
     link: LinkName
     copies: Annotated[int, Field(ge=1, le=16)] = 1
@@ -55,8 +45,6 @@ class Protect(control.Request):
 
 
 class Unprotect(control.Request):
-    """Switch LinkGuardian off again."""
-
     command: Literal["unprotect"] = "unprotect"
     link: LinkName
 
@@ -64,16 +52,9 @@ class Unprotect(control.Request):
 LinkRequest: TypeAlias = Fail | Repair | Corrupt | Protect | Unprotect
 Request: TypeAlias = Status | Stop | LinkRequest
 
-_Any = Annotated[Request, Field(discriminator="command")]
+AnyRequest: TypeAlias = Annotated[Request, Field(discriminator="command")]
 
 
 def ask(path: Path, request: Request) -> dict[str, Any]:
     """Send a request to the lab with a socket at ``path``. Raises `HitlessError`, also if the lab refuses it."""
     return control.ask(path, request, "the lab")
-
-
-class Server(control.Server):
-    """The control server of a lab."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, _Any)

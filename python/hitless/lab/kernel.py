@@ -12,11 +12,12 @@ from typing import Any
 
 from hitless.errors import BadInput, HitlessError
 from hitless.lab.tuning import Offered
+from hitless.service.privileges import CAPABILITIES
 
 NAMESPACES = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
-NEEDED = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
-"""Capabilities that a lab needs, with the bit of each (linux/capability.h)."""
+NEEDED = ("CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_SYS_ADMIN")
+"""Capabilities that a lab needs."""
 _COMMAND_S = 60.0
 
 
@@ -55,14 +56,12 @@ def _failed_line(message: str) -> int | None:
 
 
 def ip_json(*words: str, namespace: str | None = None) -> list[dict[str, Any]]:
-    """Return the JSON output of iproute2."""
     where = ["-n", namespace] if namespace else []
     found: list[dict[str, Any]] = json.loads(run("ip", *where, "-json", *words) or "[]")
     return found
 
 
 def namespaces() -> set[str]:
-    """Return the names of all network namespaces."""
     return {path.name for path in NAMESPACES.iterdir()} if NAMESPACES.is_dir() else set()
 
 
@@ -140,21 +139,19 @@ def receive_on_one_processor(namespace: str, interfaces: Sequence[str]) -> None:
 
 
 def congestion_controls() -> Offered:
-    """Return the congestion controls of this kernel."""
     sysctls = Path("/proc/sys/net/ipv4")
     names = (sysctls / "tcp_available_congestion_control").read_text(encoding="ascii").split()
     return Offered(names, (sysctls / "tcp_congestion_control").read_text(encoding="ascii").strip())
 
 
 def require_tools() -> None:
-    """Require iproute2. Raises `BadInput`."""
     if shutil.which("ip") is None:
         raise BadInput("the program ip is missing", hint="Debian: apt-get install iproute2")
 
 
-def require_privileges(what: str, *, needed: Sequence[str] = tuple(NEEDED)) -> None:
+def require_privileges(what: str, *, needed: Sequence[str] = NEEDED) -> None:
     """Require the privileges. Raises `BadInput` naming the missing ones."""
-    lacking = [name for name in needed if not _effective_capabilities() >> NEEDED[name] & 1]
+    lacking = [name for name in needed if not _effective_capabilities() >> CAPABILITIES[name] & 1]
     if lacking:
         raise BadInput(
             f"{what} needs {', '.join(lacking)}, which this process does not have",

@@ -54,8 +54,6 @@ class LabLinkPlan(Checked):
 
 
 class LabPlan(Checked):
-    """The whole lab."""
-
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     namespace: str
     """Namespace that contains only the fabric's ends of the veths."""

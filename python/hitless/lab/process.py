@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,11 +24,10 @@ from pydantic import Field
 
 from hitless.errors import HitlessError
 from hitless.lab import control, kernel, kernel_drops, network, registry, results
-from hitless.lab.links import LinkNames
+from hitless.lab.links import LinkNames, LinkStates
 from hitless.lab.plan import LabLinkPlan, LabPlan, make_plan
 from hitless.lab.rates import require_rates
-from hitless.lab.states import LinkStates
-from hitless.lab.tuning import Tuning, tunings
+from hitless.lab.tuning import tunings
 from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live, ports
 from hitless.prototype.kinds import load
 from hitless.service import control as service_control
@@ -46,8 +45,6 @@ RING_FRAMES_TOTAL = 65_536
 
 
 class Launch(Checked):
-    """The input for starting a lab."""
-
     name: str
     text: str
     """TOML of the scenario."""
@@ -107,7 +104,7 @@ class Lab:
         self._names = LinkNames(self._plan.links)
         self._states = LinkStates(self._scenario.effective, self._plan.links)
         self._is_stopping = False
-        self._server: control.Server | None = None
+        self._server: service_control.Server | None = None
         self._result: Status | None = None
 
     def stop(self) -> None:
@@ -154,7 +151,7 @@ class Lab:
         )
         drop_all_but(OF_LABS)
         drops = kernel_drops.of_lab(self._plan)
-        self._server = control.Server(self._place.socket)
+        self._server = service_control.Server(self._place.socket, control.AnyRequest)
         try:
             with live.running(at_end=self._server.wake):
                 self._require_going_on()
@@ -177,21 +174,16 @@ class Lab:
 
     def _build(self) -> dict[str, str]:
         """Make namespaces and veths; return the settings of each host's kernel."""
-        settings = self._tunings()
+        scenario, congestion = self._scenario, self._launch.congestion
+        settings, notes = tunings(scenario.effective, scenario.hosts, kernel.congestion_controls(), congestion)
+        for note in notes:
+            self._tell("note", note)
         self._place.hosts_file.write_text(_hosts_text(self._plan), encoding="ascii")
         # Readable for programs in hosts, under any user; the folder around it is closed to everyone else.
         self._place.hosts_file.chmod(0o644)
         for note in network.build(self._plan, settings, self._require_going_on):
             self._tell("note", note)
         return {host: str(tuning) for host, tuning in settings.items()}
-
-    def _tunings(self) -> Mapping[str, Tuning]:
-        offered = kernel.congestion_controls()
-        scenario = self._scenario
-        settings, notes = tunings(scenario.effective, scenario.hosts, offered, self._launch.congestion)
-        for note in notes:
-            self._tell("note", note)
-        return settings
 
     def _require_going_on(self) -> None:
         if self._is_stopping:
@@ -223,7 +215,6 @@ class Lab:
 
 
 def _command(request: control.LinkRequest, link: str) -> str:
-    """Convert it for the live run."""
     match request:
         case control.Corrupt(rate=rate, mean_burst_frames=None):
             return f"corrupt {link} {rate!r}"
@@ -236,7 +227,6 @@ def _command(request: control.LinkRequest, link: str) -> str:
 
 
 def _hosts_text(plan: LabPlan) -> str:
-    """Return the content of /etc/hosts."""
     own = ["127.0.0.1 localhost"]
     addresses = [f"{host.address} {host.name}" for host in plan.hosts]
     addresses += [f"{host.address_v6} {host.name}" for host in plan.hosts if host.address_v6 is not None]

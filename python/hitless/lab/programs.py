@@ -44,7 +44,6 @@ class Program:
         return document
 
     def kill(self) -> None:
-        """End it if it has not ended."""
         if self._process.poll() is None:
             self._process.kill()
             self._process.communicate()
@@ -66,11 +65,9 @@ class OwnLab:
         self._programs: list[Program] = []
 
     def address(self, host: str) -> str:
-        """Return the address of a host."""
         return self._hosts[host].address
 
     def start(self, host: str, program: str, **settings: Any) -> Program:
-        """Start a program in a host."""
         made = Program(self._hosts[host].namespace, program, settings)
         self._programs.append(made)
         return made
@@ -86,11 +83,9 @@ class OwnLab:
         return kernel.run("ip", "netns", "exec", self._hosts[host].namespace, *command)
 
     def tell(self, request: control.Request) -> None:
-        """Give the lab a command for a link."""
         client.ask(self._name, request)
 
     def status(self) -> Status:
-        """Return the current status."""
         return Status(client.ask(self._name, control.Status()))
 
     def settle(self) -> None:
@@ -100,7 +95,6 @@ class OwnLab:
             time.sleep(0.05)
 
     def end_programs(self) -> None:
-        """End the programs that are still running."""
         for program in self._programs:
             program.kill()
 

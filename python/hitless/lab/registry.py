@@ -21,14 +21,13 @@ from hitless.lab import kernel, network
 from hitless.lab.plan import LabPlan
 from hitless.service.configuration import Checked
 from hitless.suggest import did_you_mean
+from hitless.whole_file import write_whole
 
 FORMAT = 1
 UNKNOWN = "unknown"
 
 
 class Record(Checked):
-    """The record of a lab."""
-
     format: int = FORMAT
     plan: LabPlan
     pid: int
@@ -71,8 +70,6 @@ def make_run_folder() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The files of a lab."""
-
     name: str
 
     @property
@@ -82,12 +79,10 @@ class Place:
 
     @property
     def record(self) -> Path:
-        """Content of the lab."""
         return self.folder / "lab.json"
 
     @property
     def socket(self) -> Path:
-        """Control socket."""
         return self.folder / "control"
 
     @property
@@ -171,9 +166,7 @@ def _only_own() -> str:
 def write(place: Place, record: Record) -> None:
     """Write a record, whole or not at all."""
     place.make()
-    beside = place.record.with_suffix(".new")
-    beside.write_text(record.model_dump_json(indent=1), encoding="utf-8")
-    beside.replace(place.record)
+    write_whole(place.record, record.model_dump_json(indent=1))
 
 
 def read(place: Place) -> Record | None:
@@ -198,7 +191,6 @@ def require(place: Place) -> Record:
 
 
 def is_alive(record: Record) -> bool:
-    """Is the process of this lab alive?"""
     return kernel.process_start_ticks(record.pid) == record.process_start_ticks
 
 

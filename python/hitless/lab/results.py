@@ -63,11 +63,8 @@ def _write(out: Path, run: Run, status: Status, command: Sequence[str]) -> None:
     summary = run.summary.values
     documents = (status.values, {"runs": {NAME: summary}}, _manifest(summary, status, command))
     for name, document in zip(_DOCUMENTS, documents, strict=True):
-        _write_json(out / name, document)
-
-
-def _write_json(path: Path, document: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        (out / name).write_text(f"{text}\n", encoding="utf-8")
 
 
 def _manifest(summary: Mapping[str, Any], status: Status, command: Sequence[str]) -> dict[str, Any]:

@@ -61,11 +61,6 @@ def _family(is_ipv6: bool) -> socket.AddressFamily:
     return socket.AF_INET6 if is_ipv6 else socket.AF_INET
 
 
-def _wait_until(at_ns: int) -> None:
-    while (left_ns := at_ns - time.monotonic_ns()) > 0:
-        time.sleep(left_ns / 1e9)
-
-
 def _say_ready() -> None:
     print("ready", flush=True)
 
@@ -99,7 +94,8 @@ def udp_send(
         _set_code_point(here, dscp)
         number = 0
         for turn in range(bursts):
-            _wait_until(at_ns + round(turn * every_s * 1e9))
+            while (left_ns := at_ns + round(turn * every_s * 1e9) - time.monotonic_ns()) > 0:
+                time.sleep(left_ns / 1e9)
             for _ in range(burst):
                 here.sendto(_HEADER.pack(sender, number).ljust(payload, b"x"), (to, port))
                 number += 1

@@ -17,8 +17,6 @@ _LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Settings of a host."""
-
     congestion: str
     """Name of the congestion control in Linux."""
     ecn: bool = False
@@ -61,8 +59,6 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """The congestion controls of this kernel."""
-
     names: Collection[str]
     default: str
 

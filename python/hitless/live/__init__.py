@@ -88,8 +88,6 @@ def check_live(text: str, file_name: str) -> LiveScenario:
 
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
-    """Options of a run besides its scenario."""
-
     mode: Mode = "packet"
     slack_us: float = 1_000.0
     """Lateness above which a deadline is missed."""
@@ -112,8 +110,6 @@ DEFAULT_OPTIONS = LiveOptions()
 
 @dataclass(frozen=True, slots=True)
 class PortNotice:
-    """A change of an interface."""
-
     node: str
     interface: str
     change: Literal["gone", "back", "lost", "merged"]
@@ -187,7 +183,6 @@ class LiveRun:
 
     @property
     def is_running(self) -> bool:
-        """Is it still forwarding?"""
         return self._thread is not None and self._thread.is_alive()
 
     @contextmanager

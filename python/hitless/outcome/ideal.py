@@ -40,7 +40,8 @@ class Ideal:
         arriving: dict[str, list[tuple[str, Parts]]] = {}
         for link in fabric["links"]:
             for (a, b), direction in zip((link["ends"], link["ends"][::-1]), link["directions"], strict=True):
-                parts = _parts_of(direction, phy_s)
+                per_bit, delay_s = 1 / float(direction["rate_bps"]), direction["delay_ps"] / _PS + phy_s
+                parts: Parts = (delay_s, per_bit, per_bit, float(direction["overhead_bytes"]))
                 if a not in switches:
                     leaving.setdefault(a, []).append((b, parts))
                 elif b in switches:
@@ -74,7 +75,9 @@ class Ideal:
             per_packet = header + overhead
             last = size - (packets - 1) * mss + per_packet
             whole = size + packets * per_packet
+            # Switches store and forward: every link delays the last packet, and only the slowest all packets before it.
             on_links = 8 * last * all_s_per_bit + 8 * (whole - last) * slowest_s_per_bit / parallel
+            # Of several pairs of ports the fastest counts; fmin leaves out pairs without a path, which are NaN.
             ideal = np.fmin(ideal, np.where(is_known, (fixed_s + on_links) * _PS, np.nan))
         return ideal
 
@@ -153,12 +156,6 @@ class Ideal:
 def _port(access: _Access, host: str, port: int) -> tuple[int, Parts]:
     ports = access[host]
     return ports[min(port, len(ports) - 1)]
-
-
-def _parts_of(direction: Mapping[str, Any], phy_s: float) -> Parts:
-    """Return the `Parts` of one direction of a link."""
-    per_bit = 1 / float(direction["rate_bps"])
-    return direction["delay_ps"] / _PS + phy_s, per_bit, per_bit, float(direction["overhead_bytes"])
 
 
 def _names(name: str, host: str) -> bool:

@@ -91,12 +91,14 @@ def lossy_links(scenario: Mapping[str, Any]) -> list[str]:
     for link in scenario.get("link", []):
         losses = [link.get("loss", {}), *(change.get("loss", {}) for change in link.get("changes", []))]
         if any(loss.get("kind", "none") != "none" for loss in losses):
-            found += both_ways(link["name"]) if "<->" in link["name"] else [link["name"]]
+            found += directions_of(link["name"])
     return found
 
 
-def both_ways(link: str) -> list[str]:
-    """Return the two directions of "a<->b", which can end with a number."""
+def directions_of(link: str) -> list[str]:
+    """Return the two directions of "a<->b", which can end with a number; "a->b" is its own direction."""
+    if "<->" not in link:
+        return [link]
     ends, sign, number = link.partition("#")
     first, second = ends.split("<->")
     return [f"{first}->{second}{sign}{number}", f"{second}->{first}{sign}{number}"]
@@ -104,9 +106,7 @@ def both_ways(link: str) -> list[str]:
 
 def reverse_of(link: str) -> str:
     """Return the other direction of "a->b"."""
-    ends, sign, number = link.partition("#")
-    first, second = ends.split("->")
-    return f"{second}->{first}{sign}{number}"
+    return directions_of(link.replace("->", "<->"))[1]
 
 
 def _cannot_tell(link: str, guarded: Mapping[str, Mapping[str, Any]], kinds: set[str]) -> bool:

@@ -95,7 +95,6 @@ class Did:
     """Numbers with their names."""
 
     def __str__(self) -> str:
-        """Format as a line."""
         return ", ".join(f"{count:,} {words}" for words, count in self.counts)
 
 

@@ -118,7 +118,6 @@ class _Messages:
 
     @property
     def is_done(self) -> NDArray[np.bool_]:
-        """Were they completed?"""
         return self.delivered_ps >= self.started_ps
 
     @property

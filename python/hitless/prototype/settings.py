@@ -43,7 +43,7 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
-        "required": [field.name for field in fields if _is_required(field)],
+        "required": [field.name for field in fields if field.default is field.default_factory is dataclasses.MISSING],
     }
 
 
@@ -52,10 +52,6 @@ def made_of(settings: type[Any], values: Mapping[str, Any]) -> Any:
     hints = typing.get_type_hints(settings)
     floats = {name for name, hint in hints.items() if _without_none(hint) is float}
     return settings(**{name: float(value) if name in floats else value for name, value in values.items()})
-
-
-def _is_required(field: dataclasses.Field[Any]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

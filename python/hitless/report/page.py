@@ -2,9 +2,11 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jinja2
+import polars as pl
 from markupsafe import Markup
 
 from hitless.analysis.intervals import format_interval
@@ -13,16 +15,18 @@ from hitless.drawing.palette import Palette
 from hitless.drawing.plot import Plot
 from hitless.drawing.svg import ALONE_STYLE, draw
 from hitless.numbers import format_number
-from hitless.report import scenario
+from hitless.outcome.mechanisms import COUNTERS, counters_above_zero
+from hitless.outcome.scenario import facts_of, scenario_of
 from hitless.runs.result import Measurement, Result, RowType
+from hitless.topology import draw_topology
 from hitless.visible import visible
+from hitless.whole_file import file_name
 
 OWN = "run"
 """The kind of a result for a user's scenario."""
 
 
 def render_report(results: Sequence[Result[RowType]], manifest: Mapping[str, Any]) -> str:
-    """Return the page as HTML."""
     palette = Palette(itertools.chain(*(result.plots for result in results)))
     return render_sections([section(result, result.plots, palette) for result in results], manifest)
 
@@ -57,6 +61,8 @@ def named_plots(results: Sequence[Result[RowType]]) -> dict[str, Plot]:
 def section(result: Result[RowType], plots: Sequence[Plot], palette: Palette) -> dict[str, Any]:
     """Return the part of the page about one result, with these plots."""
     is_own = result.kind == OWN
+    effective = next((task.run.effective for task in result.tasks if task.run is not None), "") if is_own else ""
+    has_network = "topology" in scenario_of(effective)
     rows = [row_of_table(row) for row in result.rows]
     return {
         "id": result.id,
@@ -70,9 +76,10 @@ def section(result: Result[RowType], plots: Sequence[Plot], palette: Palette) ->
         "judged": noted_once(rows),
         "unjudged": [],
         "plots": [_plot(plot, palette) for plot in plots],
-        "facts": scenario.facts(result) if is_own else [],
-        "network": scenario.network(result) if is_own else "",
-        "tables": scenario.tables(result) if is_own else [],
+        "facts": facts_of(effective) if effective else [],
+        # The drawing escapes its texts.
+        "network": Markup(draw_topology(effective)) if has_network else "",  # noqa: S704
+        "tables": _tables(result) if is_own else [],
     }
 
 
@@ -94,3 +101,41 @@ def _plot(plot: Plot, palette: Palette) -> dict[str, Any]:
     """Return a plot in both sizes; drawing escapes every text in them."""
     wide, narrow = (Markup(draw(plot, palette, size)) for size in (WIDE, NARROW))  # noqa: S704 - escaped there
     return {"title": plot.title, "caption": plot.caption, "wide": wide, "narrow": narrow}
+
+
+_MOST_ROWS = 40
+_LINKS = ("link", "frames_sent", "frames_arrived", "frames_corrupted", "frames_lost_down")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table next to the rows."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left_out: int
+    """Number of rows that are only in the file."""
+    file: str
+    """Parquet file with the whole table, in the folder of the page."""
+
+
+def _tables(result: Result[RowType]) -> list[Table]:
+    """Return the counters of mechanisms and links, without zeros."""
+    folder = file_name(result.id)
+    counters = counters_above_zero(result.tables.get("mechanisms"))
+    made = [_table("Counters of mechanisms", counters, COUNTERS, f"{folder}/mechanisms.parquet")]
+    links = result.tables.get("links")
+    # The columns of a table without rows are untyped.
+    if links is not None and not links.is_empty() and set(_LINKS) <= set(links.columns):
+        lost = pl.col("frames_corrupted") + pl.col("frames_lost_down")
+        lossy = links.filter(lost > 0).sort(lost, descending=True)
+        made.append(_table("Links that lost frames", lossy, _LINKS, f"{folder}/links.parquet"))
+    return [table for table in made if table.rows]
+
+
+def _table(title: str, table: pl.DataFrame, columns: Sequence[str], file: str) -> Table:
+    cells = table.select(columns).iter_rows()
+    rows = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in cells]
+    header = [name.replace("_", " ") for name in columns]
+    return Table(title, header, rows[:_MOST_ROWS], max(0, len(rows) - _MOST_ROWS), file)

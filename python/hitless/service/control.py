@@ -78,13 +78,11 @@ def ask(path: Path, request: Request, whom: str, *, timeout_s: float | None = No
 
 
 def encoded(error: HitlessError) -> dict[str, Any]:
-    """Encode an error for another process."""
     parts = {"what": error.what, "where": error.where, "rule": error.rule, "hint": error.hint}
     return parts | {"is_input": isinstance(error, BadInput)}
 
 
 def decoded(error: dict[str, Any]) -> HitlessError:
-    """Decode an error from another process."""
     kind = BadInput if error["is_input"] else HitlessError
     return kind(error["what"], where=error["where"], rule=error["rule"], hint=error["hint"])
 
@@ -124,7 +122,6 @@ class Server:
                 self._answer_one(handle)
 
     def close(self) -> None:
-        """Stop listening."""
         for one in (self._listening, self._woken, self._waker):
             one.close()
 

@@ -6,15 +6,16 @@ from collections.abc import Collection
 
 from hitless.errors import HitlessError
 
-_BITS = {
+CAPABILITIES = {
     "CAP_DAC_OVERRIDE": 1,
     "CAP_KILL": 5,
     "CAP_NET_ADMIN": 12,
+    "CAP_NET_RAW": 13,
     "CAP_SYS_PTRACE": 19,
     "CAP_SYS_ADMIN": 21,
     "CAP_SYS_NICE": 23,
 }
-"""Capabilities kept somewhere (linux/capability.h)."""
+"""Capabilities that are needed or kept somewhere, with their bits (linux/capability.h)."""
 
 OF_FORWARDING = ("CAP_NET_ADMIN", "CAP_SYS_NICE")
 """Capabilities needed after packet sockets are open: for offloads, MTUs and the forwarding thread's priority."""
@@ -44,7 +45,7 @@ def drop_all_but(kept: Collection[str]) -> None:
     set-user-ID. Threads that run already are unaffected. Raises `HitlessError`.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    wanted = sum(1 << _BITS[name] for name in kept)
+    wanted = sum(1 << CAPABILITIES[name] for name in kept)
     header, sets = _Header(_VERSION_3, 0), (_Sets * 2)()
     _require(libc.capget(ctypes.byref(header), ctypes.byref(sets)), "be read")
     if sets[0].effective >> 8 & 1:  # CAP_SETPCAP

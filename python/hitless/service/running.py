@@ -81,7 +81,6 @@ class Running:
         return f"{found.st_ino} {found.st_ctime_ns}"
 
     def ask(self, request: Status | Protect | Unprotect, *, timeout_s: float | None = None) -> dict[str, Any]:
-        """Send a request. Raises `HitlessError`, also if it is refused."""
         return control.ask(self.socket, request, f"hitless {self.full_name.replace('-', ' ', 1)}", timeout_s=timeout_s)
 
 

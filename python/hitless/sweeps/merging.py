@@ -27,7 +27,8 @@ def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:
     Raises `BadInput` unless they are all the shards of one sweep by one program, each complete.
     """
     target = out or folders[0]
-    found = {path: json.loads(text_of(path)) for folder in folders for path in _shards(folder)}
+    shards = PLAN.replace(".json", "-*-of-*.json")
+    found = {path: json.loads(text_of(path)) for folder in folders for path in sorted(folder.glob(shards))}
     _check(found, folders)
     plan = _plan_of(next(iter(found.values())))
     frames = [pl.read_parquet(path.with_name(_rows_beside(path.name))) for path in found]
@@ -42,10 +43,6 @@ def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:
         if folder.failure is not None:
             raise folder.failure from folder.trouble
     return Swept(target)
-
-
-def _shards(folder: Path) -> list[Path]:
-    return sorted(folder.glob(PLAN.replace(".json", "-*-of-*.json")))
 
 
 def _rows_beside(name: str) -> str:

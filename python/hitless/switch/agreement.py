@@ -5,10 +5,58 @@ boxes with a smaller MTU lets short greetings pass, and drops long protected fra
 """
 
 import secrets
+import struct
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hitless.switch.greeting import NOBODY, Greeting, length_of, read
+ETHER_TYPE = 0x88B6
+"""Second of the two types for local experiments (IEEE 802, clause 9.2.4); frames of the link have the first."""
+NOBODY = bytes(8)
+"""Session of an end that only checks the link."""
+FRAME_BYTES = 60
+"""Minimum length of an Ethernet frame without check sequence."""
+_ETHERNET_BYTES = 14
+
+_LAYOUT = struct.Struct(">6s6sHB?8s8sIQII")
+_VERSION = 2
+_EVERYONE = b"\xff" * 6
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """State of an end. Lengths are without Ethernet header, as MTUs are."""
+
+    session: bytes
+    """Identity of its process."""
+    heard: bytes
+    """Session of the end that it hears."""
+    is_leaving: bool
+    mtu_bytes: int
+    """MTU of its interface to the link."""
+    rate_bps: int
+    """Rate for which it was configured."""
+    frame_bytes: int
+    """Length of its longest protected frame."""
+    hears_bytes: int
+    """Length of the longest greeting that it heard lately; 0 for none."""
+
+    def frame(self, source: bytes, length_bytes: int = 0) -> bytes:
+        """Return the frame, padded to a length without Ethernet header."""
+        head = (_EVERYONE, source, ETHER_TYPE, _VERSION, self.is_leaving, self.session, self.heard, self.mtu_bytes)
+        packed = _LAYOUT.pack(*head, self.rate_bps, self.frame_bytes, self.hears_bytes)
+        return packed.ljust(max(FRAME_BYTES, _ETHERNET_BYTES + length_bytes), b"\0")
+
+
+def read(frame: bytes) -> Greeting | None:
+    """Return the greeting in a frame; None if it is another frame."""
+    if len(frame) < _LAYOUT.size:
+        return None
+    _, _, ether_type, version, *fields = _LAYOUT.unpack_from(frame)
+    if (ether_type, version) != (ETHER_TYPE, _VERSION):
+        return None
+    is_leaving, session, heard, mtu_bytes, rate_bps, frame_bytes, hears_bytes = fields
+    return Greeting(session, heard, is_leaving, mtu_bytes, rate_bps, frame_bytes, hears_bytes)
+
 
 PERIOD_S = 0.02
 """Interval between greetings."""
@@ -66,7 +114,6 @@ class Agreement:
     """Length of a greeting -> time of its last arrival."""
 
     def greeting(self, now_s: float) -> Greeting:
-        """Return the greeting to send now."""
         heard = self.peer.session if self.peer is not None else NOBODY
         hears = self.hears_bytes(now_s)
         return Greeting(
@@ -86,10 +133,11 @@ class Agreement:
     def hear(self, frame: bytes, now_s: float) -> None:
         """Take a frame from the link; ignore it if another end did not send it."""
         greeting = read(frame)
+        # A bridge can send frames of this end back. A check sends NOBODY as its session, and is heard.
         if greeting is None or greeting.session == self.session != NOBODY:
             return
         # A check at the other end shows as well which lengths pass.
-        self._lengths[length_of(frame)] = now_s
+        self._lengths[len(frame) - _ETHERNET_BYTES] = now_s
         if greeting.session != NOBODY:
             if now_s - self._heard_at_s > PATIENCE_S:
                 self._since_s = now_s

@@ -11,8 +11,7 @@ from typing import Literal
 from hitless.errors import BadInput, HitlessError
 from hitless.live import link_inner_mtu, ports
 from hitless.switch import masters
-from hitless.switch.agreement import PERIOD_S, Agreement
-from hitless.switch.greeting import NOBODY, Greeting, read
+from hitless.switch.agreement import NOBODY, PERIOD_S, Agreement, Greeting, read
 from hitless.switch.link import LinkPlan, mtu_plan
 from hitless.switch.peer import exchange, open_socket
 from hitless.switch.trouble import likely, of_lengths
@@ -29,8 +28,6 @@ Verdict = Literal["ok", "note", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict about one property."""
-
     verdict: Verdict
     """An error prevents the start; a note asks for nothing here."""
     subject: str

@@ -35,8 +35,6 @@ class Main(Checked):
 
 
 class Metrics(service_metrics.Metrics):
-    """``[metrics]``."""
-
     port: service_metrics.PortNumber = 9_471
     """TCP port for Prometheus; 0 for no metrics."""
 
@@ -53,8 +51,6 @@ class Interface(Checked):
 
 
 class Config(Checked):
-    """The whole file."""
-
     switch: Main
     interface: Annotated[list[Interface], Field(min_length=1)]
     metrics: Metrics = Metrics()

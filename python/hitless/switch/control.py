@@ -24,7 +24,6 @@ class Handler:
         self._status = status
 
     def handle(self, request: running.Status | running.Protect | running.Unprotect) -> dict[str, Any]:
-        """Do what is requested. Raises `HitlessError`."""
         if isinstance(request, running.Status):
             return self._report.document(self._status())
         ends = _chosen(self._status().values["protections"], request.link, request.end)

@@ -91,14 +91,17 @@ class KernelPath:
             nftables.new_chain(name, "in", self._inside, _GATE_PRIORITY),
             nftables.new_rule(name, "in", [*nftables.while_lent(_LEASE), *nftables.set_mark(_GATE_MARK)]),
         ]
+        kernel: nftables.Socket | None = None
         try:
             kernel = nftables.Socket()
             kernel.commit(gate)
         except OSError as refused:
-            kernel.close()
+            if kernel is not None:
+                kernel.close()
             others = "another hitless link uses it" if refused.errno == errno.EPERM else refused.strerror
             raise HitlessError(f"the kernel's path between {self._inside} and {self._outside}: {others}") from refused
         self._gate = kernel
+        # The kernel's lease began between begin_s and now; the process relies only on the time that is certain.
         self._lease = Lease(time.monotonic(), begin_s + LEASE_S - _TICKS_S)
         return self._lease
 
@@ -118,13 +121,13 @@ class KernelPath:
                 from_s = time.monotonic()
         except OSError as refused:
             raise HitlessError(f"the kernel's path at {self._outside} is not held: {refused.strerror}") from refused
+        # Between the end of the old lease and now the kernel may have forwarded frames itself.
         if begin_s > self._lease.until_s:
             from_s = time.monotonic()
         self._lease = Lease(from_s, begin_s + LEASE_S - _TICKS_S)
         return self._lease
 
     def open(self) -> None:
-        """Let the kernel forward the frames from inside."""
         if self._gate is not None:
             self._gate.close()
             self._gate = None

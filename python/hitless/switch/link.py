@@ -150,7 +150,6 @@ class MtuPlan:
 
     @property
     def fits(self) -> bool:
-        """Does it fit?"""
         return self.outside_bytes >= self.needed_bytes
 
     def __str__(self) -> str:

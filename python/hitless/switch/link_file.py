@@ -13,8 +13,6 @@ from hitless.whole_file import read_text
 
 
 class Link(Checked):
-    """``[link]``."""
-
     inside: InterfaceName
     """Interface to the hosts."""
     outside: InterfaceName
@@ -46,15 +44,11 @@ class Link(Checked):
 
 
 class LinkMetrics(Metrics):
-    """``[metrics]``."""
-
     port: service_metrics.PortNumber = 0
     """TCP port for Prometheus; 0 for no metrics."""
 
 
 class Config(Checked):
-    """The whole file."""
-
     link: Link
     metrics: LinkMetrics = LinkMetrics()
 
@@ -64,7 +58,6 @@ CHANGEABLE = frozenset({"loss_rate", "target", "mode", "active", "strict"})
 
 
 def read_link_file(path: Path) -> Config:
-    """Read the configuration in a file. Raises `BadInput` with all errors."""
     return parse(Config, read_text(path), str(path), hint="hitless link --example prints an example file")
 
 

@@ -67,8 +67,6 @@ _OF_PROTECTION: dict[
 
 
 class LiveCollector(Collector):
-    """Collects the metrics of a run on request."""
-
     def __init__(self, status: Callable[[], Status]) -> None:
         self._status = status
 

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from hitless.errors import HitlessError
-from hitless.switch.agreement import PERIOD_S, Agreement, State
-from hitless.switch.greeting import ETHER_TYPE, Greeting
+from hitless.switch.agreement import ETHER_TYPE, PERIOD_S, Agreement, Greeting, State
 
 TURNS_PER_LOOK = 4
 """Greetings between two looks at this end's forwarding: an end that hangs becomes silent. Chosen: three looks in the
@@ -49,7 +48,6 @@ class Peer:
         self._thread = threading.Thread(target=self._run, name="peer", daemon=True)
 
     def start(self) -> None:
-        """Begin to greet."""
         self._thread.start()
 
     def stop(self) -> None:

@@ -19,8 +19,7 @@ from hitless.switch import changes
 from hitless.switch.configuration import CHANGEABLE, Config, read_config
 from hitless.switch.control import Handler, controlled
 from hitless.switch.metrics import LiveCollector
-from hitless.switch.overload import Overload
-from hitless.switch.status import StatusReport
+from hitless.switch.status import Overload, StatusReport
 
 log = logging.getLogger(__name__)
 
@@ -33,20 +32,15 @@ class LiveService(Controlled, ABC):
 
     program: Program
 
+    def __init__(self, name: str, file: Path | None) -> None:
+        """``name`` is for the control socket; ``file`` is the configuration."""
+        super().__init__()
+        self._name, self._file = name, file
+
     @property
     @abstractmethod
     def is_strict(self) -> bool:
         """Is a missed deadline a failure?"""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Name for the control socket."""
-
-    @property
-    @abstractmethod
-    def file(self) -> Path | None:
-        """Configuration file."""
 
     @abstractmethod
     def run(self) -> Status:
@@ -70,10 +64,10 @@ class LiveService(Controlled, ABC):
 
     def _forward(self, live: LiveRun, status: Callable[[], Status]) -> None:
         """Forward until stopped, or until the run has ended."""
-        file = str(self.file.absolute()) if self.file else None
-        report = StatusReport({"program": self.program, "name": self.name, "pid": os.getpid(), "file": file})
+        file = str(self._file.absolute()) if self._file else None
+        report = StatusReport({"program": self.program, "name": self._name, "pid": os.getpid(), "file": file})
         handler = Handler(live, report, status)
-        reached = controlled(self.program, self.name, handler.handle)
+        reached = controlled(self.program, self._name, handler.handle)
         with live.running(at_end=self.wake.set), self._beside(live), reached:
             self._say(live)
             notify("READY=1")
@@ -98,24 +92,13 @@ class Service(LiveService):
     program = "switch"
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
+        super().__init__(path.stem, path)
         self._path = path
         self._config, self._scenario = read_config(path)
 
     @property
     def is_strict(self) -> bool:
-        """Is a missed deadline a failure?"""
         return self._config.switch.strict
-
-    @property
-    def name(self) -> str:
-        """Name of the file."""
-        return self._path.stem
-
-    @property
-    def file(self) -> Path:
-        """Configuration file."""
-        return self._path
 
     def run(self) -> Status:
         """Forward, and write the results if the file asks for them."""

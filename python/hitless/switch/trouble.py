@@ -37,7 +37,6 @@ class Warnings:
         self._since_s = self._next_s = 0.0
 
     def is_due(self, state: State, now_s: float) -> bool:
-        """Is it time for a warning about this state?"""
         if state != self._state:
             was_agreed, self._state, self._since_s = self._state == "agreed", state, now_s
             self._next_s = now_s + _AFTER_S[was_agreed]

@@ -79,7 +79,6 @@ def print_text(text: str) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a line about progress."""
     stderr.print(text, markup=False, soft_wrap=True)
 
 

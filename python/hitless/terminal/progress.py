@@ -17,8 +17,6 @@ _SHARE_ENOUGH, _ENOUGH_S = 0.02, 60.0
 
 
 class Watched(Protocol):
-    """A part of the work."""
-
     @property
     def name(self) -> str:
         """Name for people."""

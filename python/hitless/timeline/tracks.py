@@ -38,7 +38,6 @@ class Window:
         return max(begins_ns, self.from_ns), min(ends_ns, self.until_ns)
 
     def has(self, at_ns: int) -> bool:
-        """Is the time inside?"""
         return self.from_ns <= at_ns < self.until_ns
 
 
@@ -46,11 +45,9 @@ class Tracks:
     """Descriptions of tracks, numbered from 1."""
 
     def __init__(self) -> None:
-        """Start without tracks."""
         self.packets: list[bytes] = []
 
     def add(self, name: str, parent: int | None = None, unit: str | None = None) -> int:
-        """Add a track, and return its number."""
         number = len(self.packets) + 1
         self.packets.append(track(number, name, parent, unit))
         return number
@@ -60,7 +57,6 @@ class Lanes:
     """Tracks below a host: slices that overlap use different lanes, because slices of a track must nest."""
 
     def __init__(self, tracks: Tracks, parent: int, name: str) -> None:
-        """Start without lanes."""
         self._tracks, self._parent, self._name = tracks, parent, name
         self._free: list[tuple[int, int]] = []
 
@@ -135,7 +131,8 @@ def _failures(tracks: Tracks, frame: pl.DataFrame, window: Window) -> Events:
     encoded: list[bytes] = []
     for row in frame.sort("down_ps").iter_rows(named=True):
         number = links[row["link"]]
-        inside = window.clipped(row["down_ps"] // _PS_PER_NS, _up(row["up_ps"], window))
+        up_ns = row["up_ps"] // _PS_PER_NS if row["up_ps"] >= 0 else window.until_ns
+        inside = window.clipped(row["down_ps"] // _PS_PER_NS, up_ns)
         if inside is None:
             continue
         encoded += [begin(number, "down", {"frames lost": row["frames_lost"]}), end(number)]
@@ -146,10 +143,6 @@ def _failures(tracks: Tracks, frame: pl.DataFrame, window: Window) -> Events:
                 encoded.append(instant(number, f"{what} at {row[side]}"))
                 times.append(at_ps // _PS_PER_NS)
     return Events(np.array(times, dtype=np.int64), encoded.__getitem__)
-
-
-def _up(up_ps: int, window: Window) -> int:
-    return up_ps // _PS_PER_NS if up_ps >= 0 else window.until_ns
 
 
 def _counters(tracks: Tracks, tables: Mapping[str, pl.DataFrame], window: Window) -> Iterator[Events]:

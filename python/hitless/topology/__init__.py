@@ -1,10 +1,4 @@
-"""Drawings of the network of a scenario, with its mechanisms and faults.
-
-- ``network``: hosts, switches, links, and the marks of mechanisms and faults
-- ``folding``: equal nodes of a large network drawn as one
-- ``layout``: rows of boxes and their positions
-- ``picture``: the drawing as SVG
-"""
+"""Drawings of the network of a scenario, with its mechanisms and faults."""
 
 from hitless.topology.folding import folded
 from hitless.topology.network import network_of

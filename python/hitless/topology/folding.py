@@ -50,8 +50,6 @@ class Box:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """Links between two boxes."""
-
     ends: tuple[Box, Box]
     wires: tuple[Wire, ...]
 
@@ -116,7 +114,6 @@ class _Graph:
                     (self._at if wire.other(end) in switches else self._hosts)[end].append(wire)
 
     def whole(self) -> _Folding:
-        """Draw each switch."""
         return _Folding([(name,) for name in self._network.switches])
 
     def twins(self) -> _Folding:
@@ -202,6 +199,7 @@ class _Graph:
         colours = _numbered(self._own)
         while True:
             finer = _numbered({name: (colours[name], self._links(name, colours.__getitem__)) for name in colours})
+            # A step never joins two colours, so as many as before means the same ones.
             if len(set(finer.values())) == len(set(colours.values())):
                 return colours
             colours = finer
@@ -239,8 +237,7 @@ class _Graph:
         return max(rows.values(), default=0)
 
     def drawn(self, folding: _Folding) -> Folded:
-        """Make the boxes and lines."""
-        classes, notes, more = folding.classes, folding.notes, folding.more
+        classes, notes, more = folding.classes, [*folding.notes], folding.more
         boxes = {name: box for members in classes for box in [Box(tuple(members))] for name in members}
         drawn = sorted(dict.fromkeys(boxes.values()), key=lambda box: self._order[box.members[0]])
         if more is not None:
@@ -259,7 +256,9 @@ class _Graph:
         made = [Line((boxes[wires[0].ends[0]], boxes[wires[0].ends[1]]), tuple(wires)) for wires in lines.values()]
         if any(len(one.members) > 1 for found in hosts.values() for one in found):
             notes = ["Equal hosts of a switch are one box.", *notes]
-        return Folded(self._network, rows, hosts, made, [note for note in notes if note != _TWINS or _has_twins(drawn)])
+        if not any(len(box.members) > 1 and not box.title for box in drawn):
+            notes = [note for note in notes if note != _TWINS]
+        return Folded(self._network, rows, hosts, made, notes)
 
     @cached_property
     def _order(self) -> dict[str, int]:
@@ -274,10 +273,6 @@ class _Graph:
         kinds = [[pair] for pair in wires] if are_few else _classes(wires, lambda pair: self._wire_key(*pair))
         for kind in kinds:
             yield Box(tuple(wire.other(name) for name, wire in kind), is_host=True)
-
-
-def _has_twins(boxes: Iterable[Box]) -> bool:
-    return any(len(box.members) > 1 and not box.title for box in boxes)
 
 
 def _classes(items: Iterable[Item], key: Callable[[Item], Key]) -> list[list[Item]]:

@@ -46,6 +46,7 @@ class Curve:
 
     def at(self, share: float) -> tuple[float, float]:
         """Return the point at a share of the way, 0 to 1."""
+        # Bernstein polynomials of a quadratic Bezier curve, as SVG draws it (command Q).
         parts = ((1 - share) ** 2, 2 * share * (1 - share), share**2)
         points = (self.begin, self.bend, self.end)
         x, y = (sum(part * point[axis] for part, point in zip(parts, points, strict=True)) for axis in (0, 1))
@@ -54,8 +55,6 @@ class Curve:
 
 @dataclass(slots=True)
 class Layout:
-    """All positions."""
-
     width: float
     height: float
     boxes: dict[Box, Rectangle] = field(default_factory=dict)

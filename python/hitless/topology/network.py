@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hitless.checking import fabric_of
-from hitless.outcome.losses import both_ways
+from hitless.outcome.losses import directions_of
 from hitless.prototype.kinds import places_field
 
 _NAMED = 3
@@ -29,7 +29,6 @@ class Wire:
         return f"{self.rate}, {self.delay}"
 
     def other(self, node: str) -> str:
-        """Return the other end."""
         return self.ends[1] if node == self.ends[0] else self.ends[0]
 
     def outward(self, node: str) -> str:
@@ -49,8 +48,6 @@ class Mark:
 
 @dataclass(slots=True)
 class Network:
-    """The network of a scenario."""
-
     name: str
     hosts: Sequence[str]
     switches: Sequence[str]
@@ -64,7 +61,7 @@ class Network:
         count = sum(mark.is_fault == is_fault for mark in self.marks)
         mark = Mark(_letters(count) if is_fault else str(count + 1), is_fault, words)
         self.marks.append(mark)
-        for place in dict.fromkeys(one for name in places for one in _directions(name)):
+        for place in dict.fromkeys(one for name in places for one in directions_of(name)):
             self.at.setdefault(place, []).append(mark)
 
     def signs(self, place: str) -> str:
@@ -150,10 +147,6 @@ def _loss(loss: Mapping[str, Any]) -> str:
 def _listed(places: Sequence[str]) -> str:
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED + 1 else ""
     return ", ".join(places[:_NAMED] if more else places) + more
-
-
-def _directions(name: str) -> list[str]:
-    return both_ways(name) if "<->" in name else [name]
 
 
 def _letters(number: int) -> str:

@@ -1,7 +1,9 @@
-"""Sources of counter readings for a port."""
+"""Sources of counter readings for a port; `SwitchSource` reads a switch in this process, or any object like it."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
+from hitless.corruptd.actors import SwitchPorts
 from hitless.corruptd.window import Reading
 
 
@@ -14,3 +16,19 @@ class CounterSource(Protocol):
 
     def read(self) -> Reading:
         """Read them now. Raises `NoReading`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchSource:
+    switch: SwitchPorts
+    link: str
+
+    def read(self) -> Reading:
+        """Read framesRxOk and framesRxAll."""
+        try:
+            frames_ok, frames_all = self.switch.receive_counters(self.link)
+        except (ValueError, RuntimeError) as refused:
+            raise NoReading(str(refused)) from refused
+        if frames_ok > frames_all:
+            raise NoReading(f"{frames_ok} good frames of {frames_all} frames cannot be")
+        return Reading(frames_ok, frames_all - frames_ok)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hitless.corruptd.sources import NoReading
-from hitless.corruptd.sources.netlink import BadNetlink, EthtoolNetlink
+from hitless.corruptd.sources.netlink import EthtoolNetlink
 from hitless.corruptd.window import Reading
 from hitless.errors import reason
+from hitless.service.netlink import BadNetlink
 
 SYSFS = Path("/sys/class/net")
 NETLINK, FILES = "netlink", "files"
@@ -31,7 +32,6 @@ class LinuxSource:
         self._basis = ""
 
     def read(self) -> Reading:
-        """Read the counters now."""
         reading = (self._over_netlink() if self._basis != FILES else None) or self._from_files()
         self._basis = reading.basis
         return reading
@@ -73,7 +73,6 @@ class SysfsSource:
     sysfs: Path = SYSFS
 
     def read(self) -> Reading:
-        """Read the files now."""
         folder = self.sysfs / self.interface
         if not folder.exists():
             raise NoReading(f"there is no interface {self.interface}")

@@ -1,22 +1,31 @@
 """The part of generic netlink and of ethtool's family that reads a port's standard counters.
 
-Numbers and layouts: linux/netlink.h, linux/genetlink.h, linux/ethtool_netlink.h of the kernel's user interface, and
+Numbers and layouts: linux/genetlink.h, linux/ethtool_netlink.h of the kernel's user interface, and
 Documentation/networking/ethtool-netlink.rst (STATS_GET since Linux 5.13, FEC_GET with statistics likewise). Everything
 is in the byte order of the machine. Input is validated: any bytes give a result or `BadNetlink`.
 """
 
 import errno
-import os
 import socket
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
+from hitless.service.netlink import (
+    ACK,
+    ERROR,
+    REQUEST,
+    BadNetlink,
+    attribute,
+    attributes,
+    message,
+    messages,
+    refuse_error,
+    text,
+)
+
 NETLINK_GENERIC = 16
 TIMEOUT_S = 1.0
-REQUEST_AND_ACK = 0x01 | 0x04
-ERROR, DONE = 2, 3
 
 CONTROL_FAMILY, GET_FAMILY = 0x10, 3
 FAMILY_ID, FAMILY_NAME = 1, 2
@@ -30,19 +39,7 @@ GROUP_ID, GROUP_STAT, GROUP_MAC = 2, 4, 1
 MAC_FRAMES_RECEIVED_OK, MAC_FRAME_CHECK_SEQUENCE_ERRORS = 3, 6
 FEC_HEADER, FEC_STATS, FEC_UNCORRECTABLE = 1, 5, 3
 
-_MESSAGE = struct.Struct("=IHHII")
 _GENERIC = struct.Struct("=BBH")
-_ATTRIBUTE = struct.Struct("=HH")
-_TYPE_MASK = 0x3FFF
-_NESTED = 0x8000
-
-
-class BadNetlink(Exception):
-    """Bytes that are not a valid answer of the kernel, or a refusal; ``number`` is the kernel's error, or 0."""
-
-    def __init__(self, what: str, number: int = 0) -> None:
-        super().__init__(what)
-        self.number = number
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,45 +50,7 @@ class MacStatistics:
     frame_check_sequence_errors: int | None = None
 
 
-def attribute(kind: int, payload: bytes, *, nested: bool = False) -> bytes:
-    """Encode one attribute, padded."""
-    head = _ATTRIBUTE.pack(_ATTRIBUTE.size + len(payload), kind | (_NESTED if nested else 0))
-    return head + payload + bytes(-len(payload) % 4)
-
-
-def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield kind and payload of each attribute in ``data``."""
-    at = 0
-    while at + _ATTRIBUTE.size <= len(data):
-        length, kind = _ATTRIBUTE.unpack_from(data, at)
-        if length < _ATTRIBUTE.size or at + length > len(data):
-            raise BadNetlink(f"an attribute of {length} bytes does not fit into {len(data) - at}")
-        yield kind & _TYPE_MASK, data[at + _ATTRIBUTE.size : at + length]
-        at += length + -length % 4
-
-
-def messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield kind, sequence number and payload of each message in a datagram."""
-    at = 0
-    while at + _MESSAGE.size <= len(data):
-        length, kind, _flags, sequence, _port = _MESSAGE.unpack_from(data, at)
-        if length < _MESSAGE.size or at + length > len(data):
-            raise BadNetlink(f"a message of {length} bytes does not fit into {len(data) - at}")
-        yield kind, sequence, data[at + _MESSAGE.size : at + length]
-        at += length + -length % 4
-
-
-def refuse_error(payload: bytes) -> None:
-    """Check the kernel's acknowledgement; raise `BadNetlink` unless it reports success."""
-    if len(payload) < 4:
-        raise BadNetlink("an acknowledgement without its number")
-    number = -int(struct.unpack_from("=i", payload)[0])
-    if number != 0:
-        raise BadNetlink(os.strerror(number) if 0 < number < 4_096 else f"error {number}", number)
-
-
 def parse_family(body: bytes) -> int:
-    """Parse the number of a family from the control family's answer."""
     found = dict(attributes(_after_generic(body)))
     if len(found.get(FAMILY_ID, b"")) != 2:
         raise BadNetlink("the kernel's answer has no number of a family")
@@ -137,7 +96,7 @@ def _u64(payload: bytes) -> int:
 
 def device(header: int, name: str, flags: int = 0) -> bytes:
     """Encode the header of ethtool's requests, which names the interface."""
-    what = attribute(HEADER_NAME, name.encode() + b"\0")
+    what = text(HEADER_NAME, name)
     if flags:
         what += attribute(HEADER_FLAGS, struct.pack("=I", flags))
     return attribute(header, what, nested=True)
@@ -145,7 +104,7 @@ def device(header: int, name: str, flags: int = 0) -> bytes:
 
 def mac_statistics_request(name: str) -> bytes:
     """Encode the attributes of STATS_GET for the group of MAC counters."""
-    bit = attribute(BITS_BIT, attribute(BIT_NAME, b"eth-mac\0"), nested=True)
+    bit = attribute(BITS_BIT, text(BIT_NAME, "eth-mac"), nested=True)
     groups = attribute(BITSET_NO_MASK, b"") + attribute(BITSET_BITS, bit, nested=True)
     return device(STATS_HEADER, name) + attribute(STATS_GROUPS, groups, nested=True)
 
@@ -162,7 +121,7 @@ class EthtoolNetlink:
         try:
             self._socket.settimeout(TIMEOUT_S)
             self._socket.bind((0, 0))
-            name = attribute(FAMILY_NAME, b"ethtool\0")
+            name = text(FAMILY_NAME, "ethtool")
             self._family = parse_family(self._ask(CONTROL_FAMILY, GET_FAMILY, 1, name))
         except BaseException:
             self._socket.close()
@@ -190,8 +149,7 @@ class EthtoolNetlink:
         """Return the body of the only answer to a request, after its acknowledgement."""
         self._sequence += 1
         payload = _GENERIC.pack(command, version, 0) + body
-        head = _MESSAGE.pack(_MESSAGE.size + len(payload), family, REQUEST_AND_ACK, self._sequence, 0)
-        self._socket.send(head + payload)
+        self._socket.send(message(family, REQUEST | ACK, payload, self._sequence))
         answer: bytes | None = None
         while True:
             for kind, sequence, content in messages(self._socket.recv(65_536)):

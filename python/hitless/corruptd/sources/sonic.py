@@ -25,8 +25,6 @@ _NAMES = (UNICAST, NOT_UNICAST, CHECK_SEQUENCE_ERRORS, ERRORS, FEC_UNCORRECTABLE
 
 
 class SonicSource:
-    """The counters of a front-panel port."""
-
     def __init__(self, port: str, settings: RedisSettings, *, count_fec: bool = False) -> None:
         self.port = port
         self._settings = settings

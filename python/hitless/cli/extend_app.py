@@ -1,5 +1,6 @@
-"""`hitless mechanism`: the user's mechanisms in Rust."""
+"""`hitless mechanism` and `hitless transport`: the user's crates in Rust, compiled with the simulator."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +11,18 @@ mechanism_app = typer.Typer(
     no_args_is_help=True,
     help="Write a mechanism, and compile it with the simulator (docs/how-to/mechanism-in-rust.md).",
 )
+transport_app = typer.Typer(
+    no_args_is_help=True,
+    help="Write a congestion control, and compile it with the simulator (docs/how-to/transport-in-rust.md).",
+)
+
+NewFolder = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the new crate.", show_default="./NAME")]
 
 
-@mechanism_app.command()
-def new(
+@mechanism_app.command("new")
+def new_mechanism(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its kind in scenarios, such as early-drop.")],
-    path: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the new crate.", show_default="./NAME")
-    ] = None,
+    path: NewFolder = None,
 ) -> None:
     """Write a new crate with settings, one hook, a property test and a scenario.
 
@@ -28,15 +33,35 @@ def new(
       hitless run early-drop/scenario.toml
     """
     from hitless import _native
-    from hitless.extend.crates import checked_name
-    from hitless.extend.create import MECHANISM, create
+
+    _create("mechanism", name, path, [kind for kind, _, _ in _native.mechanism_kinds()])
+
+
+@transport_app.command("new")
+def new_transport(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its kind in scenarios, such as short-queue.")],
+    path: NewFolder = None,
+) -> None:
+    """Write a new crate with settings, a congestion control by delay, a property test and a scenario.
+
+    Examples:
+
+      hitless transport new short-queue
+      hitless transport build short-queue
+      hitless run short-queue/scenario.toml
+    """
+    _create("transport", name, path, list(_controls()))
+
+
+def _create(what: str, name: str, path: Path | None, taken: list[str]) -> None:
+    from hitless.extend.crates import TEMPLATES, checked_name, create
     from hitless.terminal.console import print_note
 
-    taken = [kind for kind, _, _ in _native.mechanism_kinds()]
-    folder = create(MECHANISM, checked_name("mechanism", name, taken), path or Path(name))
-    print_note(f"written to {folder}; next: hitless mechanism build {folder}")
+    folder = create(TEMPLATES[what], checked_name(what, name, taken), path or Path(name))
+    print_note(f"written to {folder}; next: hitless {what} build {folder}")
 
 
+@transport_app.command("build")
 @mechanism_app.command("build")
 def build_crates(
     folders: Annotated[
@@ -63,15 +88,31 @@ def build_crates(
 
 
 @mechanism_app.command("list")
-def list_kinds() -> None:
+def list_mechanisms() -> None:
     """List the kinds of mechanisms that scenarios can name, and their origin."""
     from hitless import _native
 
-    print_kinds(_native.mechanism_kinds(), "built in")
+    _print_kinds(_native.mechanism_kinds())
 
 
-def print_kinds(kinds: Sequence[tuple[str, str, str | None]], others: str) -> None:
-    """Print kinds with their origin: a crate's folder, or ``others``."""
+@transport_app.command("list")
+def list_controls() -> None:
+    """List the congestion controls that scenarios can name, and their origin."""
+    from hitless import _native
+
+    crates = {name: crate for name, _, crate in _native.congestion_kinds()}
+    _print_kinds([(name, summary, crates.get(name)) for name, summary in _controls().items()])
+
+
+def _controls() -> dict[str, str]:
+    """Return all congestion controls, each with the first sentence of its description."""
+    from hitless import _native
+
+    variants = json.loads(_native.scenario_schema("json"))["$defs"]["Congestion"]["oneOf"]
+    return {each["properties"]["kind"]["const"]: each["description"].partition(". ")[0] for each in variants}
+
+
+def _print_kinds(kinds: Sequence[tuple[str, str, str | None]]) -> None:
     from hitless.extend.record import Record
     from hitless.native import STALE, stale
     from hitless.terminal.console import print_note, stdout
@@ -79,12 +120,13 @@ def print_kinds(kinds: Sequence[tuple[str, str, str | None]], others: str) -> No
     paths = {crate.name: crate.path for crate in Record.read().crates}
     width = max((len(kind) for kind, _, _ in kinds), default=0)
     for kind, summary, crate in kinds:
-        origin = paths.get(crate, crate) if crate else others
+        origin = paths.get(crate, crate) if crate else "built in"
         stdout.print(f"{kind:<{width}}  {origin:<10}  {summary}", markup=False, soft_wrap=True)
     if stale():
         print_note(STALE)
 
 
+@transport_app.command("remove")
 @mechanism_app.command("remove")
 def remove_crate(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of your kinds, or its crate.")],
