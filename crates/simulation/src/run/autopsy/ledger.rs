@@ -3,6 +3,8 @@
 use hitless_core::wire::{FlowId, PortId, Time};
 use hitless_switch::DropReason;
 
+use super::rare::{Rare, RareLedgers};
+
 /// A part of a completion time, in the order of the table's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -108,94 +110,119 @@ pub(super) struct Recovery {
     pub loss: Option<Loss>,
 }
 
-/// A switch port and the time in its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wait {
-    pub time_ps: u64,
-    pub switch: u32,
-    pub port: PortId,
-}
-
 /// The time of a packet's message up to `at`, divided into parts. The parts always add up to `at - origin`, because
 /// every step of time is charged to one of them.
+///
+/// The first 64 bytes are a hop's. Parts that most paths lack are in an entry of the [`RareLedgers`], which ledgers
+/// share, so that a packet's cause hands over 96 bytes.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Ledger {
-    /// Start of the message.
-    pub origin: Time,
     pub at: Time,
-    pub parts: [u64; PARTS],
-    pub longest_queue: Option<Wait>,
-    pub recoveries: u32,
-    pub longest_recovery: Option<Recovery>,
-    /// Time of the latest retransmission on the path.
-    pub recovered_at: Time,
-    /// Packets on the path that arrived at the data sender: acknowledgements, credits, a request.
-    pub round_trips: u32,
-    /// Arrival of the latest of them.
-    pub round_began: Time,
+    pub propagation_ps: u64,
+    pub pipeline_ps: u64,
+    pub serialisation_ps: u64,
+    pub queue_ps: u64,
+    /// The longest time in a queue; 0 without a queue.
+    pub longest_queue_ps: u64,
+    /// The switch of that queue.
+    pub longest_queue_switch: u32,
+    pub longest_queue_port: PortId,
     /// A mechanism of the switch has made the packet, and has not sent it yet.
     pub is_copy: bool,
+    /// The packet belongs to no flow: its times are not divided.
+    pub is_void: bool,
+    /// Start of the message.
+    pub origin: Time,
+    pub stack_ps: u64,
+    pub card_ps: u64,
+    /// Arrival of the latest packet that `round_trips` counts.
+    pub round_began: Time,
+    /// Packets on the path that arrived at the data sender: acknowledgements, credits, a request.
+    pub round_trips: u32,
+    /// Entry of the [`RareLedgers`]; 0 without rare parts.
+    pub rare: u32,
 }
+
+const _: () = assert!(size_of::<Ledger>() == 96, "a copy of a ledger costs time for each packet");
 
 impl Ledger {
     /// Starts the ledger of a message.
-    pub fn new(origin: Time) -> Self {
+    pub const fn new(origin: Time) -> Self {
         Self {
-            origin,
             at: origin,
-            parts: [0; PARTS],
-            longest_queue: None,
-            recoveries: 0,
-            longest_recovery: None,
-            recovered_at: Time::ZERO,
-            round_trips: 0,
-            round_began: origin,
+            propagation_ps: 0,
+            pipeline_ps: 0,
+            serialisation_ps: 0,
+            queue_ps: 0,
+            longest_queue_ps: 0,
+            longest_queue_switch: 0,
+            longest_queue_port: PortId(0),
             is_copy: false,
+            is_void: false,
+            origin,
+            stack_ps: 0,
+            card_ps: 0,
+            round_began: origin,
+            round_trips: 0,
+            rare: 0,
         }
     }
 
     /// Charges the time until `until`, if that is later than the ledger, and returns it in picoseconds.
-    #[inline]
-    pub fn charge(&mut self, until: Time, part: Part) -> u64 {
+    #[inline(always)]
+    pub fn charge(&mut self, until: Time, part: Part, rares: &mut RareLedgers) -> u64 {
         let time_ps = until.saturating_since(self.at).as_ps();
-        self.parts[part as usize] += time_ps;
         self.at = self.at.max(until);
+        match part {
+            Part::Propagation => self.propagation_ps += time_ps,
+            Part::Pipeline => self.pipeline_ps += time_ps,
+            Part::Serialisation => self.serialisation_ps += time_ps,
+            Part::Queue => self.queue_ps += time_ps,
+            Part::Stack => self.stack_ps += time_ps,
+            Part::Card => self.card_ps += time_ps,
+            rare if time_ps > 0 && !self.is_void => rares.charge(self, rare, time_ps),
+            _ => {}
+        }
         time_ps
     }
 
     /// Returns the ledger with the time until `until` charged.
-    pub fn charged(mut self, until: Time, part: Part) -> Self {
-        self.charge(until, part);
+    pub fn charged(mut self, until: Time, part: Part, rares: &mut RareLedgers) -> Self {
+        self.charge(until, part, rares);
         self
     }
 
-    /// Charges the time until `until` as a queue's.
-    #[inline]
-    pub fn wait(&mut self, until: Time, switch: u32, port: PortId) {
-        let time_ps = self.charge(until, Part::Queue);
-        if time_ps > self.longest_queue.map_or(0, |longest| longest.time_ps) {
-            self.longest_queue = Some(Wait { time_ps, switch, port });
+    /// Charges a time in the queue of a port.
+    #[inline(always)]
+    pub fn wait(&mut self, time_ps: u64, (switch, port): (u32, PortId)) {
+        self.at = Time(self.at.as_ps() + time_ps);
+        self.queue_ps += time_ps;
+        if time_ps > self.longest_queue_ps {
+            self.longest_queue_ps = time_ps;
+            (self.longest_queue_switch, self.longest_queue_port) = (switch, port);
         }
     }
 
     /// Charges the time until `until` to a recovery.
-    pub fn recover(&mut self, until: Time, part: Part, loss: Option<Loss>) {
-        let time_ps = self.charge(until, part);
-        self.note_recovery(Recovery { time_ps, part, loss });
+    pub fn recover(&mut self, until: Time, part: Part, loss: Option<Loss>, rares: &mut RareLedgers) {
+        let time_ps = self.charge(until, part, rares);
+        rares.note_recovery(self, Recovery { time_ps, part, loss });
     }
 
-    /// Counts a recovery with its time already charged.
-    pub fn note_recovery(&mut self, recovery: Recovery) {
-        self.recovered_at = self.at;
-        self.recoveries += 1;
-        if self.longest_recovery.is_none_or(|longest| recovery.time_ps >= longest.time_ps) {
-            self.longest_recovery = Some(recovery);
-        }
-    }
-
-    /// The whole time in picoseconds.
-    pub fn total_ps(&self) -> u64 {
-        self.parts.iter().sum()
+    /// The time of each part, with the rare ones in `rare`.
+    pub fn parts(&self, rare: &Rare) -> [u64; PARTS] {
+        let mut parts = rare.parts;
+        let own = [
+            (Part::Propagation, self.propagation_ps),
+            (Part::Pipeline, self.pipeline_ps),
+            (Part::Serialisation, self.serialisation_ps),
+            (Part::Queue, self.queue_ps),
+            (Part::Stack, self.stack_ps),
+            (Part::Card, self.card_ps),
+        ];
+        own.into_iter().for_each(|(part, time_ps)| parts[part as usize] += time_ps);
+        parts
     }
 }
 
