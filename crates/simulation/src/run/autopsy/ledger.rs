@@ -172,8 +172,11 @@ impl Ledger {
     /// Charges the time until `until`, if that is later than the ledger, and returns it in picoseconds.
     #[inline(always)]
     pub fn charge(&mut self, until: Time, part: Part, rares: &mut RareLedgers) -> u64 {
-        let time_ps = until.saturating_since(self.at).as_ps();
-        self.at = self.at.max(until);
+        if until <= self.at {
+            return 0;
+        }
+        let time_ps = (until - self.at).as_ps();
+        self.at = until;
         match part {
             Part::Propagation => self.propagation_ps += time_ps,
             Part::Pipeline => self.pipeline_ps += time_ps,
@@ -181,7 +184,7 @@ impl Ledger {
             Part::Queue => self.queue_ps += time_ps,
             Part::Stack => self.stack_ps += time_ps,
             Part::Card => self.card_ps += time_ps,
-            rare if time_ps > 0 && !self.is_void => rares.charge(self, rare, time_ps),
+            rare if !self.is_void => rares.charge(self, rare, time_ps),
             _ => {}
         }
         time_ps
@@ -193,10 +196,9 @@ impl Ledger {
         self
     }
 
-    /// Charges a time in the queue of a port.
+    /// Counts a time in the queue of a port, which the caller adds to `at`.
     #[inline(always)]
     pub fn wait(&mut self, time_ps: u64, (switch, port): (u32, PortId)) {
-        self.at = Time(self.at.as_ps() + time_ps);
         self.queue_ps += time_ps;
         if time_ps > self.longest_queue_ps {
             self.longest_queue_ps = time_ps;

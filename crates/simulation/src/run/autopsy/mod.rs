@@ -14,7 +14,9 @@ mod table;
 use std::collections::BTreeMap;
 
 use hitless_core::engine::{PacketHandle, PacketStore};
-use hitless_core::wire::{Duration, FlowId, HostId, LineTiming, Packet, PortId, QueueId, Time, Transport};
+use hitless_core::wire::{
+    BitRate, Duration, FlowId, HostId, LineClock, LineTiming, Packet, PortId, QueueId, Time, Transport,
+};
 use hitless_hosts::{FlowEnd, FlowRecords, HostStep, MessageRecord, Side, TimeoutPurpose, Wake};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
@@ -32,18 +34,27 @@ use rare::RareLedgers;
 /// The fixed parts of a packet's way through a port.
 #[derive(Clone, Copy, Debug)]
 struct PortTiming {
+    /// Both latencies; beyond any time if the link partner has ever paused a queue of the port.
+    shortcut_ps: u64,
     /// Latency before the queue, if no event marks its end.
     lead: Duration,
     egress_latency: Duration,
     line: LineTiming,
-    /// The link partner has paused a queue of the port.
-    was_paused: bool,
 }
 
+/// Half of all times: a sum with a frame's time on the line is no overflow.
+const PAUSED_PS: u64 = 1 << 63;
+
 impl PortTiming {
+    /// Fills the table for a switch with fewer ports than others.
+    fn missing() -> Self {
+        let line = LineTiming { clock: LineClock::off_by(BitRate::from_gbps(1), 0), overhead_bytes: 0 };
+        Self { shortcut_ps: PAUSED_PS, lead: Duration::ZERO, egress_latency: Duration::ZERO, line }
+    }
+
     fn of(switch: &Switch, port: usize) -> Self {
         let (lead, egress_latency, line) = switch.port_timing(PortId(port as u16));
-        Self { lead, egress_latency, line, was_paused: false }
+        Self { shortcut_ps: (lead + egress_latency).as_ps(), lead, egress_latency, line }
     }
 }
 
@@ -64,8 +75,8 @@ pub(super) struct Autopsy {
     now: Time,
     /// By switch and port.
     ports: Vec<PortTiming>,
-    /// The place of each switch's first port.
-    first_ports: Vec<u32>,
+    /// Entries for each switch: the maximum number of ports.
+    stride: usize,
     cards: Vec<LineTiming>,
     pauses: Pauses,
     /// By packet.
@@ -88,14 +99,14 @@ pub(super) struct Autopsy {
 impl Autopsy {
     /// Prepares the autopsy of a run on `network`.
     pub fn new<E: Edge>(network: &Network<E>) -> Self {
-        let mut ports = Vec::new();
-        let add_ports = |switch: &Switch| {
-            let first = ports.len() as u32;
+        let switches = &network.switches;
+        let stride = switches.iter().map(Switch::port_count).max().unwrap_or(0);
+        let mut ports = Vec::with_capacity(stride * switches.len());
+        for switch in switches {
             ports.extend((0..switch.port_count()).map(|port| PortTiming::of(switch, port)));
-            first
-        };
-        let first_ports = network.switches.iter().map(add_ports).collect();
-        Self { first_ports, ports, cards: network.hosts.lines().collect(), ..Self::default() }
+            ports.extend((switch.port_count()..stride).map(|_| PortTiming::missing()));
+        }
+        Self { stride, ports, cards: network.hosts.lines().collect(), ..Self::default() }
     }
 }
 
@@ -105,7 +116,7 @@ impl Default for Autopsy {
         Self {
             now: Time::ZERO,
             ports: Vec::new(),
-            first_ports: Vec::new(),
+            stride: 0,
             cards: Vec::new(),
             pauses: Pauses::default(),
             ledgers: Vec::new(),
@@ -176,6 +187,7 @@ impl Autopsy {
     }
 
     /// A transport handles a packet.
+    #[inline(always)]
     fn received(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
         if self.rares.are_due() {
             self.collect_rares();
@@ -216,26 +228,39 @@ impl Autopsy {
     }
 
     /// A transport has sent a packet: its ledger continues the cause's or the lost packet's.
+    #[inline(always)]
     fn sent(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
         let slot = self.begin(end.flow);
-        let Some(flow) = &mut self.flows[slot] else { return };
-        let mut ledger = flow.of_message(self.current, &mut self.rares);
-        if self.is_recovering || !flow.lost.is_empty() {
-            ledger = self.repeated(ledger, end, &packets[packet]);
+        let Some(flow) = &self.flows[slot] else { return };
+        if self.current.origin < flow.started || self.is_recovering || !flow.lost.is_empty() {
+            return self.sent_slowly(end, packet, packets);
         }
-        let is_held_back = self.reason == Reason::Wake(Wake::Card);
-        let Some(flow) = &mut self.flows[slot] else { return };
-        let end = flow.end(end.side);
+        self.keep_sent(self.current, end, packet);
+    }
+
+    /// Keeps the ledger of a packet that a transport has sent.
+    #[inline(always)]
+    fn keep_sent(&mut self, ledger: Ledger, at: FlowEnd, packet: PacketHandle) {
+        *self.ledger(packet) = ledger;
+        let Some(Some(flow)) = self.flows.get_mut(at.flow.0 as usize) else { return };
+        let end = flow.end(at.side);
         end.sent = Some(ledger);
-        if is_held_back {
+        if self.reason == Reason::Wake(Wake::Card) {
             end.held_back = Some(ledger);
         }
-        *self.ledger(packet) = ledger;
+    }
+
+    /// A transport has sent a packet for a new message, or one that could repeat a lost packet.
+    #[cold]
+    #[inline(never)]
+    fn sent_slowly(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
+        let Some(flow) = self.flows.get(end.flow.0 as usize).and_then(|flow| flow.as_deref()) else { return };
+        let ledger = flow.of_message(self.current, &mut self.rares);
+        let ledger = self.repeated(ledger, end, &packets[packet]);
+        self.keep_sent(ledger, end, packet);
     }
 
     /// Returns the ledger of a packet that could repeat a lost one; `ledger` is its cause's.
-    #[cold]
-    #[inline(never)]
     fn repeated(&mut self, mut ledger: Ledger, end: FlowEnd, packet: &Packet) -> Ledger {
         let (now, is_recovering) = (self.now, self.is_recovering);
         let recovered_at = self.rares.of(&self.current).recovered_at;
@@ -311,32 +336,15 @@ impl Autopsy {
     /// The port, by its place in `ports`.
     #[inline(always)]
     fn place_of(&self, switch: u32, port: PortId) -> usize {
-        self.first_ports[switch as usize] as usize + usize::from(port.0)
+        switch as usize * self.stride + usize::from(port.0)
     }
 
-    /// Charges the way of a copy, or through a port that pauses, or of a packet without a queue.
+    /// Charges the way of a packet on the shortcut that was no shortcut: its port pauses.
     #[cold]
     #[inline(never)]
-    fn transmitted_slowly(
-        &mut self,
-        queue: (u32, PortId),
-        timing: PortTiming,
-        packet: PacketHandle,
-        packets: &PacketStore,
-        times: (Time, Time, Time),
-    ) {
-        let (descriptor, (starts_at, departs_at, last_bit_at)) = (&packets[packet], times);
-        let Ledger { at: begins_at, is_copy, .. } = *self.ledger(packet);
-        if is_copy {
-            self.send_copy(descriptor, packet, starts_at);
-        }
-        let paused = self.pauses.between((queue.0, queue.1, descriptor.queue), begins_at, starts_at);
-        let (ledger, rares) = self.books(packet);
-        ledger.charge((ledger.at + timing.lead).min(starts_at), Part::Pipeline, rares);
-        ledger.charge((ledger.at + paused).min(starts_at), Part::Paused, rares);
-        ledger.wait(starts_at.saturating_since(ledger.at).as_ps(), queue);
-        ledger.charge(departs_at, Part::Serialisation, rares);
-        ledger.charge(last_bit_at, Part::Pipeline, rares);
+    fn passed_slowly(&mut self, to: (u32, PortId), packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
+        self.arrived(packet);
+        self.transmitted(to.0, to.1, packet, packets, last_bit_at);
     }
 }
 
@@ -354,7 +362,6 @@ impl Edge for Autopsy {
         self.now = now;
     }
 
-    #[inline(always)]
     fn arrived(&mut self, packet: PacketHandle) {
         let now = self.now;
         let (ledger, rares) = self.books(packet);
@@ -362,17 +369,32 @@ impl Edge for Autopsy {
         ledger.is_copy = false;
     }
 
+    // The time on links is charged when the packet leaves the shortcuts: it is the rest.
+    #[inline(always)]
+    fn passed(&mut self, to: (u32, PortId), packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
+        let timing = &self.ports[self.place_of(to.0, to.1)];
+        let line_ps = timing.line.time_for(packets[packet].frame_bytes).as_ps();
+        let (shortcut_ps, through_ps) = (timing.shortcut_ps, (last_bit_at - self.now).as_ps());
+        let fast = self.ledgers.get_mut(packet.0 as usize).filter(|_| through_ps >= shortcut_ps + line_ps);
+        let Some(OfPacket(ledger)) = fast else { return self.passed_slowly(to, packet, packets, last_bit_at) };
+        ledger.is_copy = false;
+        ledger.wait(through_ps - shortcut_ps - line_ps, to);
+        ledger.pipeline_ps += shortcut_ps;
+        ledger.serialisation_ps += line_ps;
+        ledger.at = Time(ledger.at.as_ps() + through_ps);
+    }
+
     #[inline(always)]
     fn left_host(&mut self, host: HostId, packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
-        let (now, line) = (self.now, self.cards[host.0 as usize]);
-        let starts_at = Time(last_bit_at.as_ps().saturating_sub(line.time_for(packets[packet].frame_bytes).as_ps()));
+        let now = self.now;
+        let line_time = self.cards[host.0 as usize].time_for(packets[packet].frame_bytes);
+        let starts_at = Time(last_bit_at.as_ps().saturating_sub(line_time.as_ps()));
         let (ledger, rares) = self.books(packet);
         ledger.charge(now, Part::Stack, rares);
         ledger.charge(starts_at, Part::Card, rares);
         ledger.charge(last_bit_at, Part::Serialisation, rares);
     }
 
-    #[inline(always)]
     fn transmitted(
         &mut self,
         switch: u32,
@@ -381,21 +403,23 @@ impl Edge for Autopsy {
         packets: &PacketStore,
         last_bit_at: Time,
     ) {
-        let timing = &self.ports[self.place_of(switch, port)];
-        let line_time = timing.line.time_for(packets[packet].frame_bytes);
-        let departs_at = Time(last_bit_at.as_ps().saturating_sub(timing.egress_latency.as_ps()));
-        let starts_at = Time(departs_at.as_ps().saturating_sub(line_time.as_ps()));
-        let (lead, fixed, timing) = (timing.lead, timing.lead + timing.egress_latency, *timing);
-        let ledger = self.ledger(packet);
-        let queued_at = ledger.at + lead;
-        if queued_at > starts_at || ledger.is_copy || timing.was_paused {
-            let times = (starts_at, departs_at, last_bit_at);
-            return self.transmitted_slowly((switch, port), timing, packet, packets, times);
+        let descriptor = &packets[packet];
+        let PortTiming { lead, egress_latency, line, .. } = self.ports[self.place_of(switch, port)];
+        let departs_at = Time(last_bit_at.as_ps().saturating_sub(egress_latency.as_ps()));
+        let starts_at = Time(departs_at.as_ps().saturating_sub(line.time_for(descriptor.frame_bytes).as_ps()));
+        let Ledger { at: begins_at, is_copy, .. } = *self.ledger(packet);
+        if is_copy {
+            self.send_copy(descriptor, packet, starts_at);
         }
-        ledger.wait((starts_at - queued_at).as_ps(), (switch, port));
-        ledger.pipeline_ps += fixed.as_ps();
-        ledger.serialisation_ps += line_time.as_ps();
-        ledger.at = last_bit_at;
+        let paused = self.pauses.between((switch, port, descriptor.queue), begins_at, starts_at);
+        let (ledger, rares) = self.books(packet);
+        ledger.charge((ledger.at + lead).min(starts_at), Part::Pipeline, rares);
+        ledger.charge((ledger.at + paused).min(starts_at), Part::Paused, rares);
+        let time_ps = starts_at.saturating_since(ledger.at).as_ps();
+        ledger.wait(time_ps, (switch, port));
+        ledger.at = ledger.at.max(starts_at);
+        ledger.charge(departs_at, Part::Serialisation, rares);
+        ledger.charge(last_bit_at, Part::Pipeline, rares);
     }
 
     fn scheduled(&mut self, at: Time, event: SwitchEvent) {
@@ -418,7 +442,9 @@ impl Edge for Autopsy {
 
     fn paused(&mut self, queue: (u32, PortId, QueueId), is_paused: bool) {
         let place = self.place_of(queue.0, queue.1);
-        self.ports[place].was_paused |= is_paused;
+        if is_paused {
+            self.ports[place].shortcut_ps = PAUSED_PS;
+        }
         self.pauses.note(self.now, queue, is_paused);
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Rare {
 
 const NOTHING: Rare = Rare { parts: [0; PARTS], recoveries: 0, longest_recovery: None, recovered_at: Time::ZERO };
 
-/// Entries between two collections, besides one for each ledger.
+/// Minimum number of entries between two collections.
 const SPARE: usize = 1_024;
 
 /// Rare parts by number. Many ledgers can name one entry, so an entry never changes: a charge makes a new one. Entries
@@ -82,7 +82,7 @@ impl RareLedgers {
     }
 
     /// Frees the entries that none of the ledgers names. The next collection waits for as many new entries as this one
-    /// has looked at, so collections cost a constant time for each entry.
+    /// has kept, and for a quarter of the ledgers, so collections cost a constant time for each entry.
     pub fn collect<'a>(&mut self, ledgers: impl Iterator<Item = &'a mut Ledger>) {
         let old = std::mem::take(self);
         let (mut moved, mut seen) = (vec![0; old.all.len()], 0);
@@ -95,7 +95,7 @@ impl RareLedgers {
             }
             ledger.rare = *to;
         }
-        self.collected_at = 2 * self.all.len() + seen + SPARE;
+        self.collected_at = 2 * self.all.len() + seen / 4 + SPARE;
     }
 }
 
