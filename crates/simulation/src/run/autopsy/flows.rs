@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hitless_core::wire::{HostId, Packet, PacketPairHeader, RoceOpcode, TcpFlags, Time, Transport, UetHeader};
 use hitless_hosts::{Side, TimeoutPurpose, Wake};
 
-use super::ledger::{Ledger, Loss, Part};
+use super::ledger::Ledger;
+use super::parts::{Loss, Part};
 use super::rare::RareLedgers;
 
 /// Identifies a packet of a flow, to find it again after its loss: its source, and its number or its kind.

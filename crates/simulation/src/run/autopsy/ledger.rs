@@ -1,114 +1,9 @@
 //! The ledger of a packet: the time since its message started, divided into parts.
 
 use hitless_core::wire::{FlowId, PortId, Time};
-use hitless_switch::DropReason;
 
+use super::parts::{Loss, PARTS, Part, Recovery};
 use super::rare::{Rare, RareLedgers};
-
-/// A part of a completion time, in the order of the table's columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Part {
-    /// The application: a server's thinking time, or a step between two of its writes.
-    Application,
-    /// Earlier messages of the same connection.
-    EarlierMessages,
-    /// The host's stack: its delays, and polling with receive offload.
-    Stack,
-    /// The network card: its queue, and the line of flows that wait for it.
-    Card,
-    /// The sender's rate.
-    Pacing,
-    /// The receiver's queue for credit.
-    Credit,
-    /// An acknowledgement that the receiver delays.
-    DelayedAcknowledgement,
-    Serialisation,
-    /// Links, with their PHYs.
-    Propagation,
-    /// Fixed latencies of switches.
-    Pipeline,
-    /// Queues of switches, except while they are paused.
-    Queue,
-    /// Queues of switches that the link partner has paused.
-    Paused,
-    /// A mechanism held the packet, or sent a copy of it later.
-    Mechanism,
-    /// From the loss of the packet until the link or a mechanism repeated it.
-    LinkRecovery,
-    /// From a loss until an acknowledgement made the sender repeat the packet.
-    FastRecovery,
-    /// From a loss until the end of the wait for reordered packets.
-    ReorderingTimer,
-    /// From a loss until the tail loss probe.
-    Probe,
-    /// From a loss until the retransmission timeout.
-    Timeout,
-    /// The reorder buffer of the receiving host.
-    ReorderBuffer,
-}
-
-/// Number of parts.
-pub(super) const PARTS: usize = Part::ReorderBuffer as usize + 1;
-
-/// The column of each part.
-pub(super) const COLUMNS: [&str; PARTS] = [
-    "application_ps",
-    "earlier_messages_ps",
-    "stack_ps",
-    "card_ps",
-    "pacing_ps",
-    "credit_ps",
-    "delayed_acknowledgement_ps",
-    "serialisation_ps",
-    "propagation_ps",
-    "pipeline_ps",
-    "queue_ps",
-    "paused_ps",
-    "mechanism_ps",
-    "link_recovery_ps",
-    "fast_recovery_ps",
-    "reordering_timer_ps",
-    "probe_ps",
-    "timeout_ps",
-    "reorder_buffer_ps",
-];
-
-/// Where a packet was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// On a link, by its number.
-    Link(u32),
-    /// At the egress port of a switch.
-    Port(u32, PortId),
-    /// In the network card of a host.
-    Host(u32),
-}
-
-/// Why a packet was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
-    Corrupted,
-    LinkDown,
-    Switch(DropReason),
-    CardFull,
-}
-
-/// A loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Loss {
-    pub place: Place,
-    pub cause: Cause,
-}
-
-/// The recovery that took the longest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Recovery {
-    pub time_ps: u64,
-    pub part: Part,
-    /// `None` if no packet was lost: a timer ran out too early, or acknowledgements were lost.
-    pub loss: Option<Loss>,
-}
 
 /// The time of a packet's message up to `at`, divided into parts. The parts always add up to `at - origin`, because
 /// every step of time is charged to one of them.
@@ -184,7 +79,7 @@ impl Ledger {
             Part::Queue => self.queue_ps += time_ps,
             Part::Stack => self.stack_ps += time_ps,
             Part::Card => self.card_ps += time_ps,
-            rare if !self.is_void => rares.charge(self, rare, time_ps),
+            rare if !self.is_void => self.rare = rares.charged(self.rare, rare, time_ps),
             _ => {}
         }
         time_ps
@@ -209,7 +104,12 @@ impl Ledger {
     /// Charges the time until `until` to a recovery.
     pub fn recover(&mut self, until: Time, part: Part, loss: Option<Loss>, rares: &mut RareLedgers) {
         let time_ps = self.charge(until, part, rares);
-        rares.note_recovery(self, Recovery { time_ps, part, loss });
+        self.note_recovery(Recovery { time_ps, part, loss }, rares);
+    }
+
+    /// Counts a recovery with its time already charged.
+    pub fn note_recovery(&mut self, recovery: Recovery, rares: &mut RareLedgers) {
+        self.rare = rares.recovered(self.rare, self.at, recovery);
     }
 
     /// The time of each part, with the rare ones in `rare`.

@@ -7,6 +7,7 @@
 
 mod flows;
 mod ledger;
+mod parts;
 mod pauses;
 mod rare;
 mod table;
@@ -27,7 +28,8 @@ use super::network::Network;
 use crate::link::Fate;
 use crate::results::Table;
 use flows::{Flow, Lost, key};
-use ledger::{Cause, Delivered, Ledger, Loss, Part, Place, Recovery};
+use ledger::{Delivered, Ledger};
+use parts::{Cause, Loss, Part, Place, Recovery};
 use pauses::Pauses;
 use rare::RareLedgers;
 
@@ -183,7 +185,8 @@ impl Autopsy {
     fn collect_rares(&mut self) {
         let Self { ledgers, flows, current, rares, .. } = self;
         let of_flows = flows.iter_mut().flatten().flat_map(|flow| flow.ledgers());
-        rares.collect(ledgers.iter_mut().map(|of_packet| &mut of_packet.0).chain(of_flows).chain([current]));
+        let all = ledgers.iter_mut().map(|of_packet| &mut of_packet.0).chain(of_flows).chain([current]);
+        rares.collect(all.map(|ledger| &mut ledger.rare));
     }
 
     /// A transport handles a packet.
@@ -263,7 +266,7 @@ impl Autopsy {
     /// Returns the ledger of a packet that could repeat a lost one; `ledger` is its cause's.
     fn repeated(&mut self, mut ledger: Ledger, end: FlowEnd, packet: &Packet) -> Ledger {
         let (now, is_recovering) = (self.now, self.is_recovering);
-        let recovered_at = self.rares.of(&self.current).recovered_at;
+        let recovered_at = self.rares.of(self.current.rare).recovered_at;
         let Some(Some(flow)) = self.flows.get_mut(end.flow.0 as usize) else { return ledger };
         let lost = key(packet).and_then(|key| flow.lost.remove(&key));
         let part = flow.end(end.side).recovery;
@@ -274,7 +277,7 @@ impl Autopsy {
             ledger.recover(now, part, Some(loss), &mut self.rares);
         } else if is_recovering {
             let time_ps = now.saturating_since(flow.end(end.side).sent.map_or(now, |sent| sent.at)).as_ps();
-            self.rares.note_recovery(&mut ledger, Recovery { time_ps, part, loss: None });
+            ledger.note_recovery(Recovery { time_ps, part, loss: None }, &mut self.rares);
         }
         ledger
     }
@@ -288,9 +291,9 @@ impl Autopsy {
     fn deliver(&mut self, flow: FlowId, group: u32, number: u64) {
         let (now, mut ledger) = (self.now, self.current);
         assert!(ledger.at == now, "a message of {flow:?} is delivered at {now}, its ledger ends at {}", ledger.at);
-        let total_ps: u64 = ledger.parts(self.rares.of(&ledger)).iter().sum();
+        let total_ps: u64 = ledger.parts(self.rares.of(ledger.rare)).iter().sum();
         assert!(total_ps == (now - ledger.origin).as_ps(), "the parts of {flow:?} do not add up");
-        self.delivered_rares.adopt(&mut ledger, &self.rares);
+        ledger.rare = self.delivered_rares.adopt(ledger.rare, &self.rares);
         self.delivered.push(Delivered { flow, group, number, ledger });
     }
 

@@ -2,12 +2,12 @@
 
 use hitless_core::wire::Time;
 
-use super::ledger::{Ledger, PARTS, Part, Recovery};
+use super::parts::{PARTS, Part, Recovery};
 
 /// The rare parts of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rare {
-    /// By part; 0 for the parts that [`Ledger`] has itself.
+    /// By part; 0 for the parts that a ledger has itself.
     pub parts: [u64; PARTS],
     pub recoveries: u32,
     pub longest_recovery: Option<Recovery>,
@@ -35,44 +35,42 @@ impl Default for RareLedgers {
 }
 
 impl RareLedgers {
-    /// The rare parts of a ledger.
-    pub fn of(&self, ledger: &Ledger) -> &Rare {
-        &self.all[ledger.rare as usize]
+    /// An entry; 0 has no parts.
+    pub fn of(&self, number: u32) -> &Rare {
+        &self.all[number as usize]
     }
 
-    /// Charges a time to a rare part of the ledger.
+    /// Returns the entry with a time more.
     #[cold]
     #[inline(never)]
-    pub fn charge(&mut self, ledger: &mut Ledger, part: Part, time_ps: u64) {
-        let mut rare = *self.of(ledger);
+    pub fn charged(&mut self, number: u32, part: Part, time_ps: u64) -> u32 {
+        let mut rare = *self.of(number);
         rare.parts[part as usize] += time_ps;
-        self.set(ledger, rare);
+        self.add(rare)
     }
 
-    /// Counts a recovery with its time already charged.
+    /// Returns the entry with a recovery more, which ended at `at`.
     #[cold]
     #[inline(never)]
-    pub fn note_recovery(&mut self, ledger: &mut Ledger, recovery: Recovery) {
-        let mut rare = *self.of(ledger);
-        rare.recovered_at = ledger.at;
+    pub fn recovered(&mut self, number: u32, at: Time, recovery: Recovery) -> u32 {
+        let mut rare = *self.of(number);
+        rare.recovered_at = at;
         rare.recoveries += 1;
         if rare.longest_recovery.is_none_or(|longest| recovery.time_ps >= longest.time_ps) {
             rare.longest_recovery = Some(recovery);
         }
-        self.set(ledger, rare);
+        self.add(rare)
     }
 
-    /// Gives a ledger of other rare parts a copy of them here.
-    pub fn adopt(&mut self, ledger: &mut Ledger, from: &Self) {
-        if ledger.rare != 0 {
-            self.set(ledger, *from.of(ledger));
-        }
+    /// Returns the number here of a copy of another collection's entry.
+    pub fn adopt(&mut self, number: u32, from: &Self) -> u32 {
+        if number == 0 { 0 } else { self.add(*from.of(number)) }
     }
 
-    fn set(&mut self, ledger: &mut Ledger, rare: Rare) {
+    fn add(&mut self, rare: Rare) -> u32 {
         assert!(self.all.len() < u32::MAX as usize, "an autopsy has 2^32 rare ledgers");
-        ledger.rare = self.all.len() as u32;
         self.all.push(rare);
+        self.all.len() as u32 - 1
     }
 
     /// Whether [`Self::collect`] is due.
@@ -81,19 +79,18 @@ impl RareLedgers {
         self.all.len() >= self.collected_at
     }
 
-    /// Frees the entries that none of the ledgers names. The next collection waits for as many new entries as this one
+    /// Frees the entries that no ledger names; `numbers` are those of all ledgers. The next collection waits for as many new entries as this one
     /// has kept, and for a quarter of the ledgers, so collections cost a constant time for each entry.
-    pub fn collect<'a>(&mut self, ledgers: impl Iterator<Item = &'a mut Ledger>) {
+    pub fn collect<'a>(&mut self, numbers: impl Iterator<Item = &'a mut u32>) {
         let old = std::mem::take(self);
         let (mut moved, mut seen) = (vec![0; old.all.len()], 0);
-        for ledger in ledgers {
+        for number in numbers {
             seen += 1;
-            let to: &mut u32 = &mut moved[ledger.rare as usize];
+            let to: &mut u32 = &mut moved[*number as usize];
             if *to == 0 {
-                self.adopt(ledger, &old);
-                *to = ledger.rare;
+                *to = self.adopt(*number, &old);
             }
-            ledger.rare = *to;
+            *number = *to;
         }
         self.collected_at = 2 * self.all.len() + seen / 4 + SPARE;
     }
@@ -105,19 +102,16 @@ mod tests {
 
     #[test]
     fn collections_keep_shared_entries_and_free_the_others() {
-        let (mut rares, mut ledgers) = (RareLedgers::default(), vec![Ledger::new(Time(5)); 4]);
-        for time_ps in 1..=9 {
-            rares.charge(&mut ledgers[1], Part::Pacing, time_ps);
-        }
-        ledgers[2] = ledgers[1];
+        let mut rares = RareLedgers::default();
+        let paced = (1..=9).fold(0, |number, time_ps| rares.charged(number, Part::Pacing, time_ps));
         let recovery = Recovery { time_ps: 7, part: Part::Probe, loss: None };
-        rares.note_recovery(&mut ledgers[2], recovery);
-        ledgers[3] = ledgers[2];
+        let recovered = rares.recovered(paced, Time(5), recovery);
+        let mut numbers = [0, paced, recovered, recovered];
         assert_eq!(rares.all.len(), 11);
-        rares.collect(ledgers.iter_mut());
+        rares.collect(numbers.iter_mut());
         assert_eq!((rares.all.len(), rares.are_due()), (3, false));
-        assert_eq!((ledgers[0].rare, ledgers[2].rare), (0, ledgers[3].rare));
-        let [first, second, third] = [0, 1, 2].map(|number: usize| *rares.of(&ledgers[number]));
+        assert_eq!((numbers[0], numbers[2]), (0, numbers[3]));
+        let [first, second, third, _] = numbers.map(|number| *rares.of(number));
         assert_eq!((first.parts, first.recoveries), ([0; PARTS], 0));
         assert_eq!((second.parts[Part::Pacing as usize], second.recoveries), (45, 0));
         assert_eq!((third.parts[Part::Pacing as usize], third.longest_recovery), (45, Some(recovery)));

@@ -4,7 +4,8 @@ use hitless_core::wire::PortId;
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::{DirectedLink, Topology};
 
-use super::ledger::{COLUMNS, Cause, Delivered, Ledger, Loss, Part, Place};
+use super::ledger::{Delivered, Ledger};
+use super::parts::{COLUMNS, Cause, Loss, Part, Place};
 use super::rare::RareLedgers;
 use crate::results::Table;
 
@@ -22,16 +23,16 @@ pub(super) fn table(
         .time("started_ps", &rows, |row| row.ledger.origin)
         .time("delivered_ps", &rows, |row| row.ledger.at);
     for (part, column) in COLUMNS.into_iter().enumerate() {
-        table = table.unsigned(column, &rows, |row| row.ledger.parts(rares.of(&row.ledger))[part]);
+        table = table.unsigned(column, &rows, |row| row.ledger.parts(rares.of(row.ledger.rare))[part]);
     }
-    let recovery = |row: &&Delivered| rares.of(&row.ledger).longest_recovery;
+    let recovery = |row: &&Delivered| rares.of(row.ledger.rare).longest_recovery;
     let loss = |row: &&Delivered| recovery(row).and_then(|recovery| recovery.loss);
     table
         .unsigned("round_trips", &rows, |row| row.ledger.round_trips.into())
         .unsigned("earlier_rounds_ps", &rows, |row| (row.ledger.round_began - row.ledger.origin).as_ps())
         .text("longest_queue", &rows, |row| longest_queue(topology, &row.ledger))
         .unsigned("longest_queue_ps", &rows, |row| row.ledger.longest_queue_ps)
-        .unsigned("recoveries", &rows, |row| rares.of(&row.ledger).recoveries.into())
+        .unsigned("recoveries", &rows, |row| rares.of(row.ledger.rare).recoveries.into())
         .text("longest_recovery", &rows, |row| recovery(row).map_or("", |longest| by(longest.part)).to_owned())
         .unsigned("longest_recovery_ps", &rows, |row| recovery(row).map_or(0, |longest| longest.time_ps))
         .text("lost_at", &rows, |row| loss(row).map_or(String::new(), |loss| place(topology, &loss)))
