@@ -79,8 +79,9 @@ impl RareLedgers {
         self.all.len() >= self.collected_at
     }
 
-    /// Frees the entries that no ledger names; `numbers` are those of all ledgers. The next collection waits for as many new entries as this one
-    /// has kept, and for a quarter of the ledgers, so collections cost a constant time for each entry.
+    /// Frees the entries that no ledger names; `numbers` are those of all ledgers. The next collection waits for as
+    /// many new entries as this one has kept, and for a quarter of the ledgers, so collections cost a constant time for
+    /// each entry.
     pub fn collect<'a>(&mut self, numbers: impl Iterator<Item = &'a mut u32>) {
         let old = std::mem::take(self);
         let (mut moved, mut seen) = (vec![0; old.all.len()], 0);
