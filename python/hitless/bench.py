@@ -35,6 +35,7 @@ WORKS = {
     "deflection": "C with Preemptive Deflection at all ports",
     "linkguardian-64": "B with LinkGuardian on 64 directions that corrupt nothing",
     "sqr-64": "B with SQR on 64 directions that never fail",
+    "autopsy": "B with autopsies of all messages",
 }
 
 LARGE = ("D", "E", "W")

@@ -210,7 +210,7 @@ def test_bench_json(hitless):
     assert one["instructions_per_transmission"] is None
     works = [item["work"] for item in json.loads(hitless("bench", "engine", "--json").stdout)]
     small = ["A", "B", "C", "fat-tree-128", "fat-tree-1024", "F", "strict", "linkguardian", "afq", "deflection"]
-    small += ["linkguardian-64", "sqr-64"]
+    small += ["linkguardian-64", "sqr-64", "autopsy"]
     assert works == small, "the large ones are run when they are named"
     assert "per CPU second" in hitless("bench", "engine", "A").stdout
 

@@ -50,8 +50,8 @@ const PER: Per = Per {
     packet: 300.0,
     sample: 40.0,
     watched_packet: 120.0,
-    message_of_autopsy: 800.0,
-    ledger: 280.0,
+    message_of_autopsy: 650.0,
+    ledger: 128.0,
     captured_packet: 320.0,
 };
 /// Time for which the order checker remembers arrived packets.

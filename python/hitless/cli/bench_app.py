@@ -17,7 +17,7 @@ def engine(
         typer.Argument(
             metavar="[WORK]...",
             help="A to F, W, fat-tree-128, fat-tree-1024, strict, linkguardian, afq, deflection, linkguardian-64, "
-            "sqr-64; the default is all but D, E and W, which take minutes.",
+            "sqr-64, autopsy; the default is all but D, E and W, which take minutes.",
         ),
     ] = None,
     instructions: Annotated[

@@ -36,8 +36,9 @@ const W: &str = include_str!("../../../../examples/bench-w.toml");
 /// and fat-tree-1024 are the same on 65,536, 128 and 1,024 hosts. F runs LinkGuardian on two corrupting links, AFQ at
 /// the spines and Preemptive Deflection at the leaves. The last workloads add one thing each: two queues of strict
 /// priority to the ports of B, LinkGuardian to two links of A, AFQ to all ports of A, deflection to all ports of C (one
-/// is busy), and LinkGuardian or SQR to all 64 directions between the leaves and spines of B, without a loss.
-pub const WORKS: [Work; 15] = [
+/// is busy), LinkGuardian or SQR to all 64 directions between the leaves and spines of B, without a loss, and autopsies
+/// to B.
+pub const WORKS: [Work; 16] = [
     workload("A", A),
     workload("B", B),
     workload("C", C),
@@ -72,6 +73,7 @@ pub const WORKS: [Work; 15] = [
         on_links: "[[mechanism]]\nkind = \"sqr\"\nlinks = [{links}]\n",
         ..workload("sqr-64", B)
     },
+    Work { more: &["[measure]\nautopsy = true\n"], ..workload("autopsy", B) },
 ];
 
 /// Protects two links that corrupt frames.

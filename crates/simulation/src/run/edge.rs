@@ -88,6 +88,11 @@ pub trait Edge: Send {
     #[inline(always)]
     fn arrived(&mut self, _packet: PacketHandle) {}
 
+    /// A frame has arrived at the end of a link, and the switch there has sent it on in the same moment: stands for
+    /// [`Self::arrived`] and [`Self::transmitted`].
+    #[inline(always)]
+    fn passed(&mut self, _to: (u32, PortId), _packet: PacketHandle, _packets: &PacketStore, _last_bit_at: Time) {}
+
     /// The network card of a host has taken a packet; its last bit leaves at `last_bit_at`.
     #[inline(always)]
     fn left_host(&mut self, _host: HostId, _packet: PacketHandle, _packets: &PacketStore, _last_bit_at: Time) {}

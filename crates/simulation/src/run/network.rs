@@ -59,11 +59,9 @@ impl<E: Edge> Network<E> {
             Turn::Other(event) => return Some((now, Happened::Due { order, event })),
         };
         clocks.record(now, order);
-        if E::OBSERVES {
-            edge.arrived(packet);
-        }
         // The slow path of live runs and impaired links; all other arrivals continue here.
         if !E::IS_CLOSED || link.is_impaired() {
+            edge.arrived(packet);
             return Some((now, Happened::Arrival { has_ended: self.arrive(now, number, packet) }));
         }
         let descriptor = &mut packets[packet];
@@ -81,17 +79,22 @@ impl<E: Edge> Network<E> {
                 };
                 match what {
                     Shortcut::Sent { port, line, last_bit_at } => {
-                        if E::OBSERVES {
-                            edge.transmitted(number, port, packet, packets, last_bit_at);
-                        }
+                        edge.passed((number, port), packet, packets, last_bit_at);
                         put_on_link(links, queue, line, packet, last_bit_at);
                     }
-                    Shortcut::Refused => self.receive_on_slow_path(now, number, to.port, packet),
-                    Shortcut::Full => self.end_at_full_queue(number, packet),
+                    Shortcut::Refused => {
+                        edge.arrived(packet);
+                        self.receive_on_slow_path(now, number, to.port, packet);
+                    }
+                    Shortcut::Full => {
+                        edge.arrived(packet);
+                        self.end_at_full_queue(number, packet);
+                    }
                 }
                 false
             }
             Node::Host(host) => {
+                edge.arrived(packet);
                 let to = (descriptor.destination, descriptor.flow);
                 self.receive_at_host(now, host, packet, to)
             }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use hitless_core::wire::{HostId, Packet, PacketPairHeader, RoceOpcode, TcpFlags, Time, Transport, UetHeader};
 use hitless_hosts::{Side, TimeoutPurpose, Wake};
 
-use super::ledger::{Ledger, Loss, Part};
+use super::ledger::Ledger;
+use super::parts::{Loss, Part};
+use super::rare::RareLedgers;
 
 /// Identifies a packet of a flow, to find it again after its loss: its source, and its number or its kind.
 pub(super) type Key = (HostId, u64);
@@ -52,6 +54,12 @@ impl Default for End {
     }
 }
 
+impl End {
+    fn ledgers(&mut self) -> impl Iterator<Item = &mut Ledger> {
+        [&mut self.received, &mut self.sent, &mut self.held_back].into_iter().flatten()
+    }
+}
+
 /// The state of a flow that has not ended.
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -75,19 +83,39 @@ impl Flow {
         }
     }
 
-    /// Returns a ledger that begins with the current message.
-    pub fn of_message(&self, ledger: Ledger) -> Ledger {
-        if ledger.origin >= self.started {
-            return ledger;
+    /// Forgets the loss of a packet that has arrived after all.
+    #[cold]
+    #[inline(never)]
+    pub fn found(&mut self, packet: &Packet) {
+        if let Some(key) = key(packet) {
+            self.lost.remove(&key);
         }
-        Ledger::new(self.started).charged(ledger.at, Part::EarlierMessages)
+    }
+
+    /// All ledgers of the flow.
+    pub fn ledgers(&mut self) -> impl Iterator<Item = &mut Ledger> {
+        let Self { sender, receiver, lost, .. } = self;
+        let of_ends = [sender, receiver].into_iter().flat_map(End::ledgers);
+        of_ends.chain(lost.values_mut().map(|lost| &mut lost.ledger))
+    }
+
+    /// Returns a ledger that begins with the current message.
+    #[inline(always)]
+    pub fn of_message(&self, ledger: Ledger, rares: &mut RareLedgers) -> Ledger {
+        if ledger.origin >= self.started { ledger } else { self.of_later_message(ledger.at, rares) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn of_later_message(&self, at: Time, rares: &mut RareLedgers) -> Ledger {
+        Ledger::new(self.started).charged(at, Part::EarlierMessages, rares)
     }
 
     /// Returns the ledger of a step of this end that no packet causes.
     ///
     /// The step follows from the latest event that its time depends on: a pacing gap starts with the packet before, a
     /// retransmission timeout with the latest packet sent, the wait for the card with the step that joined its line.
-    pub fn woken(&mut self, now: Time, side: Side, wake: Wake) -> Ledger {
+    pub fn woken(&mut self, now: Time, side: Side, wake: Wake, rares: &mut RareLedgers) -> Ledger {
         let started = self.started;
         let end = self.end(side);
         let (latest, part) = match wake {
@@ -106,6 +134,6 @@ impl Flow {
             Wake::Credit => (end.received.or(end.sent), Part::Credit),
         };
         let latest = latest.or(self.sender.sent).or(self.receiver.sent);
-        latest.unwrap_or_else(|| Ledger::new(started)).charged(now, part)
+        latest.unwrap_or_else(|| Ledger::new(started)).charged(now, part, rares)
     }
 }

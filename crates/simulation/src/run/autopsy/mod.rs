@@ -7,34 +7,63 @@
 
 mod flows;
 mod ledger;
+mod parts;
 mod pauses;
+mod rare;
 mod table;
 
 use std::collections::BTreeMap;
 
 use hitless_core::engine::{PacketHandle, PacketStore};
-use hitless_core::wire::{Duration, FlowId, HostId, LineTiming, Packet, PortId, QueueId, Time, Transport};
+use hitless_core::wire::{
+    BitRate, Duration, FlowId, HostId, LineClock, LineTiming, Packet, PortId, QueueId, Time, Transport,
+};
 use hitless_hosts::{FlowEnd, FlowRecords, HostStep, MessageRecord, Side, TimeoutPurpose, Wake};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
-use hitless_switch::{DropReason, SwitchEvent};
+use hitless_switch::{DropReason, Switch, SwitchEvent};
 
 use super::edge::Edge;
 use super::network::Network;
 use crate::link::Fate;
 use crate::results::Table;
 use flows::{Flow, Lost, key};
-use ledger::{Cause, Delivered, Ledger, Loss, Part, Place, Recovery};
+use ledger::{Delivered, Ledger};
+use parts::{Cause, Loss, Part, Place, Recovery};
 use pauses::Pauses;
+use rare::RareLedgers;
 
 /// The fixed parts of a packet's way through a port.
 #[derive(Clone, Copy, Debug)]
 struct PortTiming {
+    /// Both latencies; beyond any time if the link partner has ever paused a queue of the port.
+    shortcut_ps: u64,
     /// Latency before the queue, if no event marks its end.
     lead: Duration,
     egress_latency: Duration,
     line: LineTiming,
 }
+
+/// Half of all times: a sum with a frame's time on the line is no overflow.
+const PAUSED_PS: u64 = 1 << 63;
+
+impl PortTiming {
+    /// Fills the table for a switch with fewer ports than others.
+    fn missing() -> Self {
+        let line = LineTiming { clock: LineClock::off_by(BitRate::from_gbps(1), 0), overhead_bytes: 0 };
+        Self { shortcut_ps: PAUSED_PS, lead: Duration::ZERO, egress_latency: Duration::ZERO, line }
+    }
+
+    fn of(switch: &Switch, port: usize) -> Self {
+        let (lead, egress_latency, line) = switch.port_timing(PortId(port as u16));
+        Self { shortcut_ps: (lead + egress_latency).as_ps(), lead, egress_latency, line }
+    }
+}
+
+/// A packet's ledger: a hop uses one line of the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct OfPacket(Ledger);
 
 /// The reason of the steps of a flow now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,30 +75,40 @@ enum Reason {
 /// The ledgers of a run.
 pub(super) struct Autopsy {
     now: Time,
-    ports: Vec<Vec<PortTiming>>,
+    /// By switch and port.
+    ports: Vec<PortTiming>,
+    /// Entries for each switch: the maximum number of ports.
+    stride: usize,
     cards: Vec<LineTiming>,
     pauses: Pauses,
     /// By packet.
-    ledgers: Vec<Ledger>,
+    ledgers: Vec<OfPacket>,
+    rares: RareLedgers,
     /// By flow; `None` after its end.
     flows: Vec<Option<Box<Flow>>>,
     /// The ledger and the reason of the packets that a transport sends now.
     current: Ledger,
     reason: Reason,
+    /// Whether the reason is the end of a wait for a loss.
+    is_recovering: bool,
     /// The packet that hooks of a switch handle now; invalid for an event without a packet.
     hooked: PacketHandle,
     delivered: Vec<Delivered>,
+    /// The rare parts of delivered messages.
+    delivered_rares: RareLedgers,
 }
 
 impl Autopsy {
     /// Prepares the autopsy of a run on `network`.
     pub fn new<E: Edge>(network: &Network<E>) -> Self {
-        let timing = |(lead, egress_latency, line)| PortTiming { lead, egress_latency, line };
-        let ports_of = |switch: &hitless_switch::Switch| {
-            (0..switch.port_count()).map(|port| timing(switch.port_timing(PortId(port as u16)))).collect()
-        };
-        let ports = network.switches.iter().map(ports_of).collect();
-        Self { ports, cards: network.hosts.lines().collect(), ..Self::default() }
+        let switches = &network.switches;
+        let stride = switches.iter().map(Switch::port_count).max().unwrap_or(0);
+        let mut ports = Vec::with_capacity(stride * switches.len());
+        for switch in switches {
+            ports.extend((0..switch.port_count()).map(|port| PortTiming::of(switch, port)));
+            ports.extend((switch.port_count()..stride).map(|_| PortTiming::missing()));
+        }
+        Self { stride, ports, cards: network.hosts.lines().collect(), ..Self::default() }
     }
 }
 
@@ -79,107 +118,182 @@ impl Default for Autopsy {
         Self {
             now: Time::ZERO,
             ports: Vec::new(),
+            stride: 0,
             cards: Vec::new(),
             pauses: Pauses::default(),
             ledgers: Vec::new(),
+            rares: RareLedgers::default(),
             flows: Vec::new(),
             current: Ledger::new(Time::ZERO),
             reason: Reason::Packet,
+            is_recovering: false,
             hooked: PacketHandle(u32::MAX),
             delivered: Vec::new(),
+            delivered_rares: RareLedgers::default(),
         }
     }
 }
 
 impl Autopsy {
-    /// The ledger of a packet. A packet of a switch has one without a meaning.
-    #[inline]
-    fn ledger(&mut self, packet: PacketHandle) -> &mut Ledger {
+    /// The ledger of a packet, and the rare parts. A packet of a switch has one without a meaning.
+    #[inline(always)]
+    fn books(&mut self, packet: PacketHandle) -> (&mut Ledger, &mut RareLedgers) {
         let slot = packet.0 as usize;
         if slot >= self.ledgers.len() {
-            self.ledgers.resize(slot + 1, Ledger::new(Time::ZERO));
+            self.make_room(slot);
         }
-        &mut self.ledgers[slot]
+        (&mut self.ledgers[slot].0, &mut self.rares)
+    }
+
+    #[inline(always)]
+    fn ledger(&mut self, packet: PacketHandle) -> &mut Ledger {
+        self.books(packet).0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, slot: usize) {
+        self.ledgers.resize(slot + 1, OfPacket(Ledger::new(Time::ZERO)));
     }
 
     fn flow(&mut self, flow: FlowId) -> Option<&mut Flow> {
         self.flows.get_mut(flow.0 as usize)?.as_deref_mut()
     }
 
-    /// Returns a flow, which begins now if it is new.
-    fn begun(&mut self, flow: FlowId) -> &mut Flow {
+    /// Makes sure that the flow exists; it begins now if it is new.
+    #[inline(always)]
+    fn begin(&mut self, flow: FlowId) -> usize {
         let slot = flow.0 as usize;
+        if !matches!(self.flows.get(slot), Some(Some(_))) {
+            self.add_flow(slot);
+        }
+        slot
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_flow(&mut self, slot: usize) {
         if slot >= self.flows.len() {
             self.flows.resize_with(slot + 1, || None);
         }
-        let now = self.now;
-        self.flows[slot].get_or_insert_with(|| Box::new(Flow::new(now)))
+        self.flows[slot] = Some(Box::new(Flow::new(self.now)));
+    }
+
+    /// Frees the rare parts of paths that have ended.
+    #[cold]
+    #[inline(never)]
+    fn collect_rares(&mut self) {
+        let Self { ledgers, flows, current, rares, .. } = self;
+        let of_flows = flows.iter_mut().flatten().flat_map(|flow| flow.ledgers());
+        let all = ledgers.iter_mut().map(|of_packet| &mut of_packet.0).chain(of_flows).chain([current]);
+        rares.collect(all.map(|ledger| &mut ledger.rare));
     }
 
     /// A transport handles a packet.
+    #[inline(always)]
     fn received(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
-        let now = self.now;
-        let ledger = self.ledger(packet);
-        ledger.charge(now, Part::ReorderBuffer);
+        if self.rares.are_due() {
+            self.collect_rares();
+        }
+        let (now, slot) = (self.now, self.begin(end.flow));
+        let (ledger, rares) = self.books(packet);
+        ledger.charge(now, Part::ReorderBuffer, rares);
         if end.side == Side::Sender {
             (ledger.round_trips, ledger.round_began) = (ledger.round_trips + 1, now);
         }
-        (self.current, self.reason) = (*ledger, Reason::Packet);
-        let received = self.current;
-        let flow = self.begun(end.flow);
-        if let Some(key) = key(&packets[packet]) {
-            flow.lost.remove(&key);
+        let received = *ledger;
+        (self.current, self.reason, self.is_recovering) = (received, Reason::Packet, false);
+        let Some(flow) = &mut self.flows[slot] else { return };
+        if !flow.lost.is_empty() {
+            flow.found(&packets[packet]);
         }
         let end = flow.end(end.side);
         (end.received, end.recovery) = (Some(received), Part::FastRecovery);
     }
 
     fn woken(&mut self, end: FlowEnd, wake: Wake) {
-        let now = self.now;
-        self.current = self.begun(end.flow).woken(now, end.side, wake);
+        if self.rares.are_due() {
+            self.collect_rares();
+        }
+        let (now, slot) = (self.now, self.begin(end.flow));
+        let Some(flow) = &mut self.flows[slot] else { return };
+        self.current = flow.woken(now, end.side, wake, &mut self.rares);
         self.reason = Reason::Wake(wake);
+        self.is_recovering = is_recovery(self.reason);
     }
 
     /// The next message begins.
     fn wrote(&mut self, end: FlowEnd) {
         (self.current, self.reason) = (Ledger::new(self.now), Reason::Wake(Wake::Application));
-        self.begun(end.flow).started = self.now;
+        self.is_recovering = false;
+        let (now, slot) = (self.now, self.begin(end.flow));
+        self.flows[slot].iter_mut().for_each(|flow| flow.started = now);
     }
 
     /// A transport has sent a packet: its ledger continues the cause's or the lost packet's.
+    #[inline(always)]
     fn sent(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
-        let (now, reason, current) = (self.now, self.reason, self.current);
-        let flow = self.begun(end.flow);
-        let lost = key(&packets[packet]).and_then(|key| flow.lost.remove(&key));
-        let part = flow.end(end.side).recovery;
-        // After an earlier recovery on the path of the cause, the loss did not delay this packet: that recovery did.
-        let lost = lost.filter(|lost| lost.ledger.at >= current.recovered_at || is_recovery(reason));
-        let mut ledger = flow.of_message(current);
-        if let Some(Lost { ledger: until_loss, loss }) = lost {
-            ledger = flow.of_message(until_loss);
-            ledger.recover(now, part, Some(loss));
-        } else if is_recovery(reason) {
-            let time_ps = now.saturating_since(flow.end(end.side).sent.map_or(now, |sent| sent.at)).as_ps();
-            ledger.note_recovery(Recovery { time_ps, part, loss: None });
+        let slot = self.begin(end.flow);
+        let Some(flow) = &self.flows[slot] else { return };
+        if self.current.origin < flow.started || self.is_recovering || !flow.lost.is_empty() {
+            return self.sent_slowly(end, packet, packets);
         }
-        let end = flow.end(end.side);
+        self.keep_sent(self.current, end, packet);
+    }
+
+    /// Keeps the ledger of a packet that a transport has sent.
+    #[inline(always)]
+    fn keep_sent(&mut self, ledger: Ledger, at: FlowEnd, packet: PacketHandle) {
+        *self.ledger(packet) = ledger;
+        let Some(Some(flow)) = self.flows.get_mut(at.flow.0 as usize) else { return };
+        let end = flow.end(at.side);
         end.sent = Some(ledger);
-        if reason == Reason::Wake(Wake::Card) {
+        if self.reason == Reason::Wake(Wake::Card) {
             end.held_back = Some(ledger);
         }
-        *self.ledger(packet) = ledger;
+    }
+
+    /// A transport has sent a packet for a new message, or one that could repeat a lost packet.
+    #[cold]
+    #[inline(never)]
+    fn sent_slowly(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
+        let Some(flow) = self.flows.get(end.flow.0 as usize).and_then(|flow| flow.as_deref()) else { return };
+        let ledger = flow.of_message(self.current, &mut self.rares);
+        let ledger = self.repeated(ledger, end, &packets[packet]);
+        self.keep_sent(ledger, end, packet);
+    }
+
+    /// Returns the ledger of a packet that could repeat a lost one; `ledger` is its cause's.
+    fn repeated(&mut self, mut ledger: Ledger, end: FlowEnd, packet: &Packet) -> Ledger {
+        let (now, is_recovering) = (self.now, self.is_recovering);
+        let recovered_at = self.rares.of(self.current.rare).recovered_at;
+        let Some(Some(flow)) = self.flows.get_mut(end.flow.0 as usize) else { return ledger };
+        let lost = key(packet).and_then(|key| flow.lost.remove(&key));
+        let part = flow.end(end.side).recovery;
+        // After an earlier recovery on the path of the cause, the loss did not delay this packet: that recovery did.
+        let lost = lost.filter(|lost| lost.ledger.at >= recovered_at || is_recovering);
+        if let Some(Lost { ledger: until_loss, loss }) = lost {
+            ledger = flow.of_message(until_loss, &mut self.rares);
+            ledger.recover(now, part, Some(loss), &mut self.rares);
+        } else if is_recovering {
+            let time_ps = now.saturating_since(flow.end(end.side).sent.map_or(now, |sent| sent.at)).as_ps();
+            ledger.note_recovery(Recovery { time_ps, part, loss: None }, &mut self.rares);
+        }
+        ledger
     }
 
     fn held_back(&mut self, end: FlowEnd) {
-        let current = self.current;
-        let flow = self.begun(end.flow);
-        flow.end(end.side).held_back = Some(flow.of_message(current));
+        let slot = self.begin(end.flow);
+        let Some(flow) = &mut self.flows[slot] else { return };
+        flow.end(end.side).held_back = Some(flow.of_message(self.current, &mut self.rares));
     }
 
     fn deliver(&mut self, flow: FlowId, group: u32, number: u64) {
-        let (now, ledger) = (self.now, self.current);
+        let (now, mut ledger) = (self.now, self.current);
         assert!(ledger.at == now, "a message of {flow:?} is delivered at {now}, its ledger ends at {}", ledger.at);
-        assert!(ledger.total_ps() == (now - ledger.origin).as_ps(), "the parts of {flow:?} do not add up");
+        let total_ps: u64 = ledger.parts(self.rares.of(ledger.rare)).iter().sum();
+        assert!(total_ps == (now - ledger.origin).as_ps(), "the parts of {flow:?} do not add up");
+        ledger.rare = self.delivered_rares.adopt(ledger.rare, &self.rares);
         self.delivered.push(Delivered { flow, group, number, ledger });
     }
 
@@ -189,7 +303,8 @@ impl Autopsy {
         let Some(key) = key(descriptor) else { return };
         // Dropped from a queue, or at the end of a link.
         let part = if matches!(loss.place, Place::Link(_)) { Part::Propagation } else { Part::Queue };
-        let ledger = self.ledger(packet).charged(now, part);
+        let (ledger, rares) = self.books(packet);
+        let ledger = ledger.charged(now, part, rares);
         if let Some(flow) = self.flow(descriptor.flow) {
             // A mechanism's copy can be lost, too: the time counts from the loss of the original.
             flow.lost.entry(key).or_insert(Lost { ledger, loss });
@@ -200,9 +315,9 @@ impl Autopsy {
     fn of_copy(&mut self, packet: &Packet, packets: &PacketStore) -> Option<Ledger> {
         let (now, hooked) = (self.now, self.hooked);
         if hooked.0 != u32::MAX && packets[hooked].flow == packet.flow && packets[hooked].transport != Transport::None {
-            let original = *self.ledger(hooked);
+            let (original, rares) = self.books(hooked);
             // The time of a kept copy counts until it is sent.
-            return Some(if original.is_copy { original } else { original.charged(now, Part::Queue) });
+            return Some(if original.is_copy { *original } else { original.charged(now, Part::Queue, rares) });
         }
         let flow = self.flow(packet.flow)?;
         let lost = key(packet).and_then(|key| flow.lost.get(&key)).map(|lost| lost.ledger);
@@ -213,12 +328,26 @@ impl Autopsy {
     fn send_copy(&mut self, packet: &Packet, handle: PacketHandle, until: Time) {
         let flow = self.flow(packet.flow);
         let loss = key(packet).and_then(|key| Some(flow?.lost.get(&key)?.loss));
-        let ledger = self.ledger(handle);
+        let (ledger, rares) = self.books(handle);
         if packet.is_link_retransmission || loss.is_some() {
-            ledger.recover(until, Part::LinkRecovery, loss);
+            ledger.recover(until, Part::LinkRecovery, loss, rares);
         } else {
-            ledger.charge(until, Part::Mechanism);
+            ledger.charge(until, Part::Mechanism, rares);
         }
+    }
+
+    /// The port, by its place in `ports`.
+    #[inline(always)]
+    fn place_of(&self, switch: u32, port: PortId) -> usize {
+        switch as usize * self.stride + usize::from(port.0)
+    }
+
+    /// Charges the way of a packet on the shortcut that was no shortcut: its port pauses.
+    #[cold]
+    #[inline(never)]
+    fn passed_slowly(&mut self, to: (u32, PortId), packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
+        self.arrived(packet);
+        self.transmitted(to.0, to.1, packet, packets, last_bit_at);
     }
 }
 
@@ -236,21 +365,37 @@ impl Edge for Autopsy {
         self.now = now;
     }
 
-    #[inline]
     fn arrived(&mut self, packet: PacketHandle) {
         let now = self.now;
-        let ledger = self.ledger(packet);
-        ledger.charge(now, Part::Propagation);
+        let (ledger, rares) = self.books(packet);
+        ledger.charge(now, Part::Propagation, rares);
         ledger.is_copy = false;
     }
 
+    // The time on links is charged when the packet leaves the shortcuts: it is the rest.
+    #[inline(always)]
+    fn passed(&mut self, to: (u32, PortId), packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
+        let timing = &self.ports[self.place_of(to.0, to.1)];
+        let line_ps = timing.line.time_for(packets[packet].frame_bytes).as_ps();
+        let (shortcut_ps, through_ps) = (timing.shortcut_ps, (last_bit_at - self.now).as_ps());
+        let fast = self.ledgers.get_mut(packet.0 as usize).filter(|_| through_ps >= shortcut_ps + line_ps);
+        let Some(OfPacket(ledger)) = fast else { return self.passed_slowly(to, packet, packets, last_bit_at) };
+        ledger.is_copy = false;
+        ledger.wait(through_ps - shortcut_ps - line_ps, to);
+        ledger.pipeline_ps += shortcut_ps;
+        ledger.serialisation_ps += line_ps;
+        ledger.at = Time(ledger.at.as_ps() + through_ps);
+    }
+
+    #[inline(always)]
     fn left_host(&mut self, host: HostId, packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
-        let (now, line) = (self.now, self.cards[host.0 as usize]);
-        let starts_at = Time(last_bit_at.as_ps().saturating_sub(line.time_for(packets[packet].frame_bytes).as_ps()));
-        let ledger = self.ledger(packet);
-        ledger.charge(now, Part::Stack);
-        ledger.charge(starts_at, Part::Card);
-        ledger.charge(last_bit_at, Part::Serialisation);
+        let now = self.now;
+        let line_time = self.cards[host.0 as usize].time_for(packets[packet].frame_bytes);
+        let starts_at = Time(last_bit_at.as_ps().saturating_sub(line_time.as_ps()));
+        let (ledger, rares) = self.books(packet);
+        ledger.charge(now, Part::Stack, rares);
+        ledger.charge(starts_at, Part::Card, rares);
+        ledger.charge(last_bit_at, Part::Serialisation, rares);
     }
 
     fn transmitted(
@@ -262,20 +407,22 @@ impl Edge for Autopsy {
         last_bit_at: Time,
     ) {
         let descriptor = &packets[packet];
-        let PortTiming { lead, egress_latency, line } = self.ports[switch as usize][usize::from(port.0)];
+        let PortTiming { lead, egress_latency, line, .. } = self.ports[self.place_of(switch, port)];
         let departs_at = Time(last_bit_at.as_ps().saturating_sub(egress_latency.as_ps()));
         let starts_at = Time(departs_at.as_ps().saturating_sub(line.time_for(descriptor.frame_bytes).as_ps()));
-        let begins_at = self.ledger(packet).at;
-        if self.ledger(packet).is_copy {
+        let Ledger { at: begins_at, is_copy, .. } = *self.ledger(packet);
+        if is_copy {
             self.send_copy(descriptor, packet, starts_at);
         }
         let paused = self.pauses.between((switch, port, descriptor.queue), begins_at, starts_at);
-        let ledger = self.ledger(packet);
-        ledger.charge((ledger.at + lead).min(starts_at), Part::Pipeline);
-        ledger.charge((ledger.at + paused).min(starts_at), Part::Paused);
-        ledger.wait(starts_at, switch, port);
-        ledger.charge(departs_at, Part::Serialisation);
-        ledger.charge(last_bit_at, Part::Pipeline);
+        let (ledger, rares) = self.books(packet);
+        ledger.charge((ledger.at + lead).min(starts_at), Part::Pipeline, rares);
+        ledger.charge((ledger.at + paused).min(starts_at), Part::Paused, rares);
+        let time_ps = starts_at.saturating_since(ledger.at).as_ps();
+        ledger.wait(time_ps, (switch, port));
+        ledger.at = ledger.at.max(starts_at);
+        ledger.charge(departs_at, Part::Serialisation, rares);
+        ledger.charge(last_bit_at, Part::Pipeline, rares);
     }
 
     fn scheduled(&mut self, at: Time, event: SwitchEvent) {
@@ -284,11 +431,11 @@ impl Edge for Autopsy {
             SwitchEvent::Loopback { packet, .. } | SwitchEvent::Release { packet } => (at, (packet, Part::Mechanism)),
             _ => return,
         };
-        let ledger = self.ledger(packet);
+        let (ledger, rares) = self.books(packet);
         if !ledger.is_copy {
             // Only a mechanism takes a packet out of a queue again.
-            ledger.charge(now, Part::Mechanism);
-            ledger.charge(at, part);
+            ledger.charge(now, Part::Mechanism, rares);
+            ledger.charge(at, part, rares);
         }
     }
 
@@ -297,14 +444,18 @@ impl Edge for Autopsy {
     }
 
     fn paused(&mut self, queue: (u32, PortId, QueueId), is_paused: bool) {
+        let place = self.place_of(queue.0, queue.1);
+        if is_paused {
+            self.ports[place].shortcut_ps = PAUSED_PS;
+        }
         self.pauses.note(self.now, queue, is_paused);
     }
 
     fn created(&mut self, _switch: u32, packet: PacketHandle, packets: &PacketStore) {
         let descriptor = &packets[packet];
-        if descriptor.transport != Transport::None
-            && let Some(original) = self.of_copy(descriptor, packets)
-        {
+        if descriptor.transport == Transport::None {
+            *self.ledger(packet) = Ledger { is_void: true, ..Ledger::new(self.now) };
+        } else if let Some(original) = self.of_copy(descriptor, packets) {
             *self.ledger(packet) = Ledger { is_copy: true, ..original };
         }
     }
@@ -321,11 +472,13 @@ impl Edge for Autopsy {
         }
     }
 
+    #[inline(always)]
     fn host_step(&mut self, step: HostStep, packets: &PacketStore) {
         match step {
             HostStep::Reached(packet) => {
                 let now = self.now;
-                self.ledger(packet).charge(now, Part::Stack);
+                let (ledger, rares) = self.books(packet);
+                ledger.charge(now, Part::Stack, rares);
             }
             HostStep::Received(end, packet) => self.received(end, packet, packets),
             HostStep::Woken(end, wake) => self.woken(end, wake),
@@ -363,6 +516,6 @@ impl Edge for Autopsy {
     }
 
     fn tables(&self, scenario: &Scenario, topology: &Topology) -> Vec<Table> {
-        vec![table::table(&self.delivered, scenario, topology)]
+        vec![table::table((&self.delivered, &self.delivered_rares), scenario, topology)]
     }
 }
