@@ -186,6 +186,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     let py = module.py();
     kinds::register(own)?;
     module.add_function(wrap_pyfunction!(kinds::mechanism_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::mechanism_counters, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::congestion_kinds, module)?)?;
     module.add("ScenarioError", py.get_type::<exceptions::ScenarioError>())?;
     module.add("SimulationError", py.get_type::<exceptions::SimulationError>())?;

@@ -11,7 +11,6 @@ from hitless.cli.run_app import RunOptions
 from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
 from hitless.outcome.mechanisms import counters_above_zero
-from hitless.outcome.run import counter_key
 from hitless.results import ResultsFolder
 from hitless.runs.result import Measurement
 from hitless.runs.scenario_run import scenario_run
@@ -74,8 +73,7 @@ def run_request(request: RunRequest, *, out: Path | None, json: bool, checkpoint
     if json:
         about = {"scenario": request.shown, "folder": str(execution.folder.path)}
         found = {name: value for name, value in result.as_json().items() if name != "id"}
-        table = counters_above_zero(run.tables.get("mechanisms") if run is not None else None)
-        counters = [{"key": counter_key(row["counter"]), **row} for row in table.to_dicts()]
+        counters = counters_above_zero(run.tables.get("mechanisms") if run is not None else None).to_dicts()
         summary = run.summary.values if run is not None else None
         print_json({**about, **found, "mechanisms": counters, "summary": summary})
     elif run is not None:

@@ -7,7 +7,7 @@ import polars as pl
 from markupsafe import Markup
 
 from hitless.outcome.facts import facts_of
-from hitless.outcome.mechanisms import COUNTERS, counters_above_zero
+from hitless.outcome.mechanisms import counters_above_zero
 from hitless.outcome.scenario import scenario_of
 from hitless.runs.result import Result, RowType
 from hitless.topology import draw_topology
@@ -48,7 +48,8 @@ def tables(result: Result[RowType]) -> list[Table]:
     """Return the counters of mechanisms and links, without zeros."""
     folder = file_name(result.id)
     counters = counters_above_zero(result.tables.get("mechanisms"))
-    made = [_table("Counters of mechanisms", counters, COUNTERS, f"{folder}/mechanisms.parquet")]
+    labelled = counters.drop("counter").rename({"label": "counter"})
+    made = [_table("Counters of mechanisms", labelled, labelled.columns, f"{folder}/mechanisms.parquet")]
     links = result.tables.get("links")
     # The columns of a table without rows are untyped.
     if links is not None and not links.is_empty() and set(_LINKS) <= set(links.columns):

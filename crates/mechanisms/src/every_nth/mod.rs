@@ -6,7 +6,9 @@ use hitless_core::wire::{PortId, Time};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claimed, Kind, Stage, Surroundings};
 use hitless_scenario::network::topology::{SwitchId, Topology, select::select_ports_by_switch};
-use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
+use hitless_switch::{
+    Context, Declared, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict,
+};
 
 /// Drops every Nth packet that leaves through a port, and marks every Nth.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -29,12 +31,20 @@ pub struct EveryNth {
     marked: u64,
 }
 
+hitless_switch::counters! {
+    struct Counters(every_nth: &EveryNth) {
+        packets_dropped = "packets dropped": every_nth.dropped,
+        packets_marked = "packets marked": every_nth.marked,
+    }
+}
+
 impl Kind for EveryNth {
     const NAME: &'static str = "every-nth";
     const TITLE: &'static str = "Every Nth";
     const SUMMARY: &'static str = "Losses and marks of an exact period at some ports, for tests of transports.";
     const STAGE: Stage = Stage::Drops;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: Declared = &[Counters::ALL];
     type Settings = EveryNthSettings;
 
     fn switches(settings: &EveryNthSettings, topology: &Topology) -> BTreeSet<SwitchId> {
@@ -84,6 +94,6 @@ impl Mechanism for EveryNth {
     }
 
     fn report(&self, _: Time) -> Report {
-        Report::of_counters(Self::NAME, [("packets dropped", self.dropped), ("packets marked", self.marked)])
+        Report::of_counters(Self::NAME, Counters::values(self))
     }
 }

@@ -7,7 +7,9 @@ use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claimed, Kind, Registry, Stage, Surroundings};
 use hitless_scenario::network::topology::select::select_ports_by_switch;
 use hitless_scenario::network::topology::{SwitchId, Topology};
-use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
+use hitless_switch::{
+    Context, Declared, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,12 +48,20 @@ impl EveryNth {
     }
 }
 
+hitless_switch::counters! {
+    struct Counters(every_nth: &EveryNth) {
+        packets_dropped = "packets dropped": every_nth.dropped,
+        packets_marked = "packets marked": every_nth.marked,
+    }
+}
+
 impl Kind for EveryNth {
     const NAME: &'static str = "every-nth-crate";
     const TITLE: &'static str = "Every Nth of a crate";
     const SUMMARY: &'static str = "Losses and marks of an exact period at some ports, for tests of transports.";
     const STAGE: Stage = Stage::Drops;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: Declared = &[Counters::ALL];
     type Settings = EveryNthSettings;
 
     fn switches(settings: &EveryNthSettings, topology: &Topology) -> BTreeSet<SwitchId> {
@@ -102,6 +112,6 @@ impl Mechanism for EveryNth {
     }
 
     fn report(&self, _: Time) -> Report {
-        Report::of_counters(Self::NAME, [("packets dropped", self.dropped), ("packets marked", self.marked)])
+        Report::of_counters(Self::NAME, Counters::values(self))
     }
 }
