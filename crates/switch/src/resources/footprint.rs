@@ -82,7 +82,8 @@ crate::counters! {
         resources_register_arrays = "resources: register arrays": footprint.register_arrays,
         resources_ingress_stages = "resources: stages of ingress": footprint.stages[0].into(),
         resources_egress_stages = "resources: stages of egress": footprint.stages[1].into(),
-        resources_ingress_stateful_alus = "resources: stateful ALUs in a pass of ingress": footprint.stateful_alus_of[0],
+        resources_ingress_stateful_alus = "resources: stateful ALUs in a pass of ingress":
+            footprint.stateful_alus_of[0],
         resources_egress_stateful_alus = "resources: stateful ALUs in a pass of egress":
             footprint.stateful_alus_of[1],
         resources_stateful_alus = "resources: stateful ALUs": footprint.stateful_alus,

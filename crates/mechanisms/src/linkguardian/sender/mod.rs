@@ -282,7 +282,7 @@ impl Sender {
     }
 
     /// Counts a returned copy that still waits for its acknowledgement. Returns whether it does.
-    pub fn keeps_waiting(&mut self, copy: &Packet) -> bool {
+    pub fn count_if_waiting(&mut self, copy: &Packet) -> bool {
         let is_waiting = data_header(copy).sequence.ahead_of(self.latest_acknowledged.peek(0)) > 0;
         if is_waiting {
             self.counters.recirculations += 1;
