@@ -35,12 +35,24 @@ class Checkpoints:
     ) -> None:
         """``program`` identifies this build; with ``resumes`` the run resumes from the file."""
 
-class Simulation:
-    """One simulation: made from a scenario's text, run once, read afterwards."""
+class CheckedScenario:
+    """A scenario that has been parsed and checked, for any number of simulations; raises `ScenarioError`."""
 
-    def __init__(
-        self, text: str, file_name: str, seed: int | None = None, keeps_rows: bool = True, threads: int = 1
-    ) -> None: ...
+    text: str
+    """The file's content."""
+
+    def __init__(self, text: str, file_name: str, keeps_rows: bool = True, threads: int = 1) -> None: ...
+    @property
+    def effective(self) -> str:
+        """The scenario as TOML with every default spelled out."""
+
+    def memory(self) -> tuple[float, list[tuple[str, str, float]]]:
+        """Return the estimated bytes of a run, and by part: field, description, bytes; the highest first."""
+
+class Simulation:
+    """One simulation: made from a scenario, run once or in steps, read afterwards."""
+
+    def __init__(self, scenario: CheckedScenario, seed: int | None = None) -> None: ...
     def run(
         self,
         threads: int = 1,
@@ -54,6 +66,43 @@ class Simulation:
         Without ``rows`` they are kept in memory, of the tables in ``kept`` or of all. With ``checkpoints`` the run uses
         one thread, and keeps all rows.
         """
+
+    def start(self) -> None:
+        """Start the run in steps: it stops on request, shows counters, and takes commands."""
+
+    @property
+    def now_ps(self) -> int:
+        """The current simulated time."""
+
+    def advance(self, until_ps: int) -> bool:
+        """Run up to ``until_ps``, leaving events due at this time pending; False when the run has ended."""
+
+    def receive_counters(self, link: str) -> tuple[int, int]:
+        """Return good frames, and all frames, counted by the MAC that receives from ``link``."""
+
+    def protect(self, link: str, end: str, copies: int, mode: str) -> None:
+        """Let the "sender" or "receiver" end of ``link`` protect it; ``mode`` is "blocking" or "non-blocking"."""
+
+    def unprotect(self, link: str, end: str) -> None:
+        """Let one end of ``link`` stop protecting it."""
+
+    def fail(self, link: str) -> None:
+        """Take ``link`` down, "a->b" or "a<->b"."""
+
+    def repair(self, link: str) -> None:
+        """Bring ``link`` up again."""
+
+    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None:
+        """Corrupt a share of the frames of ``link``, independently or in bursts of a mean length."""
+
+    def queues(self) -> dict[str, Column]:
+        """Return the bytes queued at the ports of switches: "port" and "value_bytes"."""
+
+    def mechanisms(self) -> dict[str, Column]:
+        """Return the table "mechanisms" as of now."""
+
+    def finish(self) -> None:
+        """Run to the end after steps."""
 
     def checkpoint_refusal(self) -> str | None:
         """Return why a run could not write checkpoints; None if it could."""
@@ -151,47 +200,6 @@ class NetworkInterface:
 
     def switch_on_offloads(self, names: list[str]) -> None:
         """Switch these on again."""
-
-class Session:
-    """A scenario run in steps: it stops on request, shows counters, and takes commands."""
-
-    effective: str
-    """The scenario as TOML with all defaults written out."""
-
-    def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
-    @property
-    def now_ps(self) -> int:
-        """The current simulated time."""
-
-    def advance(self, until_ps: int) -> bool:
-        """Run up to ``until_ps``, leaving events due at this time pending; False when the run has ended."""
-
-    def receive_counters(self, link: str) -> tuple[int, int]:
-        """Return good frames, and all frames, counted by the MAC that receives from ``link``."""
-
-    def protect(self, link: str, end: str, copies: int, mode: str) -> None:
-        """Let the "sender" or "receiver" end of ``link`` protect it; ``mode`` is "blocking" or "non-blocking"."""
-
-    def unprotect(self, link: str, end: str) -> None:
-        """Let one end of ``link`` stop protecting it."""
-
-    def fail(self, link: str) -> None:
-        """Take ``link`` down, "a->b" or "a<->b"."""
-
-    def repair(self, link: str) -> None:
-        """Bring ``link`` up again."""
-
-    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None:
-        """Corrupt a share of the frames of ``link``, independently or in bursts of a mean length."""
-
-    def queues(self) -> dict[str, Column]:
-        """Return the bytes queued at the ports of switches: "port" and "value_bytes"."""
-
-    def mechanisms(self) -> dict[str, Column]:
-        """Return the table "mechanisms" as of now."""
-
-    def finish(self) -> tuple[str, dict[str, dict[str, Column]], dict[str, bytes]]:
-        """Run to the end: return the summary as JSON text, the tables, and the captures of packets. Once."""
 
 class Live:
     """The fabric of a scenario in real time, between real interfaces.
@@ -457,14 +465,6 @@ def scenario_examples() -> list[tuple[str, str]]:
 
 def scenario_example(name: str) -> str | None:
     """Return the text of an example scenario; None for an unknown name."""
-
-def scenario_check(text: str, file_name: str, keeps_rows: bool = True, threads: int = 1) -> str:
-    """Return the scenario with every default spelled out; raises `ScenarioError`."""
-
-def scenario_memory(
-    text: str, file_name: str, keeps_rows: bool = True, threads: int = 1
-) -> tuple[float, list[tuple[str, str, float]]]:
-    """Return the estimated bytes of a run, and by part: field, description, bytes; the highest first."""
 
 def scenario_resources(text: str, file_name: str) -> str:
     """Return the resources of mechanisms on each kind of switch, as a JSON list; raises `ScenarioError`."""

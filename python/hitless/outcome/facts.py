@@ -1,15 +1,16 @@
 """Summary of a scenario in a few lines."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from hitless.outcome.scenario import scenario_of
 
 _NAMES_SHOWN = 6
 
 
 def facts_of(effective: str) -> list[tuple[str, str]]:
     """Describe an effective scenario in a few lines."""
-    scenario = tomllib.loads(effective)
+    scenario = scenario_of(effective)
     found = [
         ("scenario", scenario.get("description", "")),
         ("topology", _topology(scenario.get("topology", {}))),

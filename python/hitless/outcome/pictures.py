@@ -1,6 +1,5 @@
 """Pictures of a run, and its display in a notebook."""
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -13,6 +12,7 @@ from hitless.errors import BadInput
 from hitless.outcome.autopsy import TABLE, parts_plot
 from hitless.outcome.facts import facts_of
 from hitless.outcome.run import Run
+from hitless.outcome.scenario import scenario_of
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
 from hitless.visible import visible
 
@@ -118,7 +118,7 @@ def scenario_as_html(name: str, effective: str) -> str:
 
 
 def _facts(run: Run) -> Iterable[tuple[str, str]]:
-    scenario = tomllib.loads(run.effective)
+    scenario = scenario_of(run.effective)
     values = run.summary.values
     yield str(scenario.get("name", "run")), str(scenario.get("description", ""))
     yield "seed", str(values.get("seed", ""))
