@@ -111,7 +111,12 @@ macro_rules! counters {
 
             /// Adds all counters to a report.
             $visible fn report(&self, scope: &str, report: &mut $crate::Report) {
-                report.count(scope, Self::ALL.iter().copied().zip([$(self.$field),+]));
+                report.count(scope, self.values());
+            }
+
+            /// Returns the counters with their values.
+            $visible fn values(&self) -> impl Iterator<Item = ($crate::Counter, u64)> {
+                Self::ALL.iter().copied().zip([$(self.$field),+])
             }
         }
     };

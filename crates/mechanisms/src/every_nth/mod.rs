@@ -22,20 +22,16 @@ pub struct EveryNthSettings {
     pub mark_every: u64,
 }
 
+hitless_switch::counters! {
+    struct Counters { dropped as packets_dropped = "packets dropped", marked as packets_marked = "packets marked" }
+}
+
 #[derive(hitless_core::state::State)]
 pub struct EveryNth {
     #[configured]
     settings: EveryNthSettings,
     seen: BTreeMap<PortId, u64>,
-    dropped: u64,
-    marked: u64,
-}
-
-hitless_switch::counters! {
-    struct Counters(every_nth: &EveryNth) {
-        packets_dropped = "packets dropped": every_nth.dropped,
-        packets_marked = "packets marked": every_nth.marked,
-    }
+    counters: Counters,
 }
 
 impl Kind for EveryNth {
@@ -66,7 +62,11 @@ impl Kind for EveryNth {
     }
 
     fn build(entries: &[&EveryNthSettings], around: Surroundings<'_>) -> Result<Built, String> {
-        Ok(around.build_at(entries, |of| &of.ports, |settings, seen| Self { settings, seen, dropped: 0, marked: 0 }))
+        Ok(around.build_at(
+            entries,
+            |of| &of.ports,
+            |settings, seen| Self { settings, seen, counters: Counters::default() },
+        ))
     }
 }
 
@@ -81,10 +81,11 @@ impl Mechanism for EveryNth {
         let Some(seen) = self.seen.get_mut(&context.port()) else { return Verdict::Continue };
         *seen += 1;
         if seen.is_multiple_of(self.settings.drop_every) {
-            self.dropped += 1;
+            self.counters.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         }
-        self.marked += u64::from(seen.is_multiple_of(self.settings.mark_every) && context.packet().mark_congestion());
+        self.counters.marked +=
+            u64::from(seen.is_multiple_of(self.settings.mark_every) && context.packet().mark_congestion());
         Verdict::Continue
     }
 
@@ -94,6 +95,6 @@ impl Mechanism for EveryNth {
     }
 
     fn report(&self, _: Time) -> Report {
-        Report::of_counters(Self::NAME, Counters::values(self))
+        Report::of_counters(Self::NAME, self.counters.values())
     }
 }

@@ -30,6 +30,10 @@ pub struct EveryNthSettings {
     pub mark_every: u64,
 }
 
+hitless_switch::counters! {
+    struct Counters { dropped as packets_dropped = "packets dropped", marked as packets_marked = "packets marked" }
+}
+
 /// Every Nth on one switch.
 #[derive(hitless_core::state::State)]
 pub struct EveryNth {
@@ -37,21 +41,13 @@ pub struct EveryNth {
     settings: EveryNthSettings,
     /// Packets that have left their queue, by port.
     seen: BTreeMap<PortId, u64>,
-    dropped: u64,
-    marked: u64,
+    counters: Counters,
 }
 
 impl EveryNth {
     /// Subscribes to the ports in `seen`.
     pub fn new(settings: EveryNthSettings, seen: BTreeMap<PortId, u64>) -> Self {
-        Self { settings, seen, dropped: 0, marked: 0 }
-    }
-}
-
-hitless_switch::counters! {
-    struct Counters(every_nth: &EveryNth) {
-        packets_dropped = "packets dropped": every_nth.dropped,
-        packets_marked = "packets marked": every_nth.marked,
+        Self { settings, seen, counters: Counters::default() }
     }
 }
 
@@ -98,11 +94,11 @@ impl Mechanism for EveryNth {
         let Some(seen) = self.seen.get_mut(&context.port()) else { return Verdict::Continue };
         *seen += 1;
         if seen.is_multiple_of(self.settings.drop_every) {
-            self.dropped += 1;
+            self.counters.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         }
         let is_due = seen.is_multiple_of(self.settings.mark_every);
-        self.marked += u64::from(is_due && context.packet().mark_congestion());
+        self.counters.marked += u64::from(is_due && context.packet().mark_congestion());
         Verdict::Continue
     }
 
@@ -112,6 +108,6 @@ impl Mechanism for EveryNth {
     }
 
     fn report(&self, _: Time) -> Report {
-        Report::of_counters(Self::NAME, Counters::values(self))
+        Report::of_counters(Self::NAME, self.counters.values())
     }
 }
