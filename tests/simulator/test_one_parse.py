@@ -22,7 +22,7 @@ class _Counting(type):
 
 
 class Counted(metaclass=_Counting):
-    """Counts checks of scenarios, each of which parses the text once."""
+    """Counts checks of scenarios; a check parses the text once."""
 
     real = _native.CheckedScenario
     texts: list[str] = []  # noqa: RUF012 - the metaclass appends to it
