@@ -117,7 +117,7 @@ _STATUS = {
     "links": [{"link": "a->b", "queue_bytes": 0} | dict.fromkeys(LINK_COUNTERS, 0)],
     "drops": {"corrupted": 0},
     "retired": {"duplicate": 0},
-    "mechanisms": [("sw1", "linkguardian", "port 1 sender", "packets protected", 0)],
+    "mechanisms": [("sw1", "linkguardian", "port 1 sender", "packets_protected", "packets protected", 0)],
     "protections": [
         {**_END, "end": end, "lost_on_link": 0, "recovered": 0, "lost": 0} for end in ("sender", "receiver")
     ],

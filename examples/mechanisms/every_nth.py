@@ -14,7 +14,10 @@ class Settings:
     mark_every: int = field(default=0, metadata={"minimum": 0, "doc": "Period of marked packets; 0: no marks."})
 
 
-class EveryNth(hitless.Mechanism[Settings], kind="every-nth-py", marks=True):
+COUNTERS = {"packets_dropped": "packets dropped", "packets_marked": "packets marked"}
+
+
+class EveryNth(hitless.Mechanism[Settings], kind="every-nth-py", marks=True, counters=COUNTERS):
     """At egress drops every Nth packet of a port, and marks every Mth if its transport supports ECN."""
 
     def __init__(self) -> None:
@@ -33,4 +36,4 @@ class EveryNth(hitless.Mechanism[Settings], kind="every-nth-py", marks=True):
         return hitless.Verdict.CONTINUE
 
     def report(self) -> hitless.Counters:
-        return {"packets dropped": self.dropped, "packets marked": self.marked}
+        return {"packets_dropped": self.dropped, "packets_marked": self.marked}

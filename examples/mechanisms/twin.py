@@ -20,7 +20,14 @@ class Settings:
     )
 
 
-class Twin(hitless.Mechanism[Settings], kind="twin", stage="link-protection", claims=["owns-link"], header_bytes=4):
+class Twin(
+    hitless.Mechanism[Settings],
+    kind="twin",
+    stage="link-protection",
+    claims=["owns-link"],
+    counters={"frames_sent_twice": "frames sent twice", "copies_dropped": "copies dropped"},
+    header_bytes=4,
+):
     """Numbers the frames that leave by a port and sends each twice; the other end of the link drops what it has."""
 
     def __init__(self) -> None:
@@ -36,7 +43,7 @@ class Twin(hitless.Mechanism[Settings], kind="twin", stage="link-protection", cl
         packet.header = self.numbers[context.port].to_bytes(4, "big")
         self.numbers[context.port] += 1
         context.queue(context.port, packet.queue).mirror(COPY)
-        self.count["frames sent twice"] += 1
+        self.count["frames_sent_twice"] += 1
         return hitless.Verdict.CONTINUE
 
     def rx(self, context: hitless.Context) -> hitless.Verdict:
@@ -49,7 +56,7 @@ class Twin(hitless.Mechanism[Settings], kind="twin", stage="link-protection", cl
         seen = self.seen[context.port]
         if number in seen:
             seen.discard(number)
-            self.count["copies dropped"] += 1
+            self.count["copies_dropped"] += 1
             return hitless.Verdict.drop(hitless.DropReason.DUPLICATE)
         seen.add(number)
         seen.discard(number - WINDOW)

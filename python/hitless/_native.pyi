@@ -35,12 +35,24 @@ class Checkpoints:
     ) -> None:
         """``program`` identifies this build; with ``resumes`` the run resumes from the file."""
 
-class Simulation:
-    """One simulation: made from a scenario's text, run once, read afterwards."""
+class CheckedScenario:
+    """A scenario that has been parsed and checked, for any number of simulations; raises `ScenarioError`."""
 
-    def __init__(
-        self, text: str, file_name: str, seed: int | None = None, keeps_rows: bool = True, threads: int = 1
-    ) -> None: ...
+    text: str
+    """The file's content."""
+
+    def __init__(self, text: str, file_name: str, keeps_rows: bool = True, threads: int = 1) -> None: ...
+    @property
+    def effective(self) -> str:
+        """The scenario as TOML with every default spelled out."""
+
+    def memory(self) -> tuple[float, list[tuple[str, str, float]]]:
+        """Return the estimated bytes of a run, and by part: field, description, bytes; the highest first."""
+
+class Simulation:
+    """One simulation: made from a scenario, run once or in steps, read afterwards."""
+
+    def __init__(self, scenario: CheckedScenario, seed: int | None = None) -> None: ...
     def run(
         self,
         threads: int = 1,
@@ -54,6 +66,29 @@ class Simulation:
         Without ``rows`` they are kept in memory, of the tables in ``kept`` or of all. With ``checkpoints`` the run uses
         one thread, and keeps all rows.
         """
+
+    def start(self) -> None:
+        """Start the run in steps: it stops on request, shows counters, and takes commands."""
+
+    @property
+    def now_ps(self) -> int: ...
+    def advance(self, until_ps: int) -> bool:
+        """Run up to ``until_ps``, leaving events due at this time pending; False when the run has ended."""
+
+    def receive_counters(self, link: str) -> tuple[int, int]:
+        """Return good frames, and all frames, counted by the MAC that receives from ``link``."""
+
+    def protect(self, link: str, end: str, copies: int, mode: str) -> None:
+        """Let the "sender" or "receiver" end of ``link`` protect it; ``mode`` is "blocking" or "non-blocking"."""
+
+    def unprotect(self, link: str, end: str) -> None: ...
+    def fail(self, link: str) -> None: ...
+    def repair(self, link: str) -> None: ...
+    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None: ...
+    def queues(self) -> dict[str, Column]: ...
+    def mechanisms(self) -> dict[str, Column]: ...
+    def finish(self) -> None:
+        """Run to the end after steps."""
 
     def checkpoint_refusal(self) -> str | None: ...
     def stop(self) -> None:
@@ -134,33 +169,6 @@ class NetworkInterface:
         """Switch off offloads that change frames: return those switched off now, and those that stay on."""
 
     def switch_on_offloads(self, names: list[str]) -> None: ...
-
-class Session:
-    """A scenario run in steps: it stops on request, shows counters, and takes commands."""
-
-    effective: str
-    """The scenario as TOML with all defaults written out."""
-
-    def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
-    @property
-    def now_ps(self) -> int: ...
-    def advance(self, until_ps: int) -> bool:
-        """Run up to ``until_ps``, leaving events due at this time pending; False when the run has ended."""
-
-    def receive_counters(self, link: str) -> tuple[int, int]:
-        """Return good frames, and all frames, counted by the MAC that receives from ``link``."""
-
-    def protect(self, link: str, end: str, copies: int, mode: str) -> None:
-        """Let the "sender" or "receiver" end of ``link`` protect it; ``mode`` is "blocking" or "non-blocking"."""
-
-    def unprotect(self, link: str, end: str) -> None: ...
-    def fail(self, link: str) -> None: ...
-    def repair(self, link: str) -> None: ...
-    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None: ...
-    def queues(self) -> dict[str, Column]: ...
-    def mechanisms(self) -> dict[str, Column]: ...
-    def finish(self) -> tuple[str, dict[str, dict[str, Column]], dict[str, bytes]]:
-        """Run to the end: return the summary as JSON text, the tables, and the captures of packets. Once."""
 
 class Live:
     """The fabric of a scenario in real time, between real interfaces.
@@ -377,6 +385,9 @@ def memory_limit(root: str | PathLike[str] = "/") -> int | None:
 def mechanism_kinds() -> list[tuple[str, str, str | None]]:
     """Return the kinds of mechanisms: name, a sentence, and the user's crate that it comes from."""
 
+def mechanism_counters() -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Return each kind's counters: key, label, meaning. The last kind, "", is every kind: the resources."""
+
 def congestion_kinds() -> list[tuple[str, str, str | None]]:
     """Return the congestion controls from outside the tree: name, a sentence, and the user's crate."""
 
@@ -385,14 +396,6 @@ def scenario_schema(format: Literal["text", "json"]) -> str:  # noqa: A002
 
 def scenario_examples() -> list[tuple[str, str]]: ...
 def scenario_example(name: str) -> str | None: ...
-def scenario_check(text: str, file_name: str, keeps_rows: bool = True, threads: int = 1) -> str:
-    """Return the scenario with every default spelled out; raises `ScenarioError`."""
-
-def scenario_memory(
-    text: str, file_name: str, keeps_rows: bool = True, threads: int = 1
-) -> tuple[float, list[tuple[str, str, float]]]:
-    """Return the estimated bytes of a run, and by part: field, description, bytes; the highest first."""
-
 def scenario_resources(text: str, file_name: str) -> str:
     """Return the resources of mechanisms on each kind of switch, as a JSON list; raises `ScenarioError`."""
 

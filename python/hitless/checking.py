@@ -106,14 +106,19 @@ def check_scenario_of(scenario: Fields) -> str:
     return check_scenario(scenario_text(scenario), "scenario")
 
 
-def check_scenario(text: str, file_name: str, *, keeps_rows: bool = True, threads: int = 1) -> str:
-    """Return the scenario as TOML with every default spelled out, or raise `RefusedScenario`.
+def check_scenario(text: str, file_name: str) -> str:
+    """Return the scenario as TOML with every default spelled out, or raise `RefusedScenario`."""
+    return checked(text, file_name).effective
+
+
+def checked(text: str, file_name: str, *, keeps_rows: bool = True, threads: int = 1) -> _native.CheckedScenario:
+    """Parse and check a scenario, or raise `RefusedScenario`.
 
     A run that writes its rows to disk can have more flows than a run that keeps them, and more threads need more
     memory.
     """
     with refusals_explained(file_name):
-        return _native.scenario_check(text, file_name, keeps_rows, threads)
+        return _native.CheckedScenario(text, file_name, keeps_rows, threads)
 
 
 def mechanism_schemas() -> Mapping[str, Mapping[str, Any]]:

@@ -121,4 +121,4 @@ class LinkProtection(gymnasium.Env[Observation, np.int64]):
         return float(10.0**exponent)
 
 
-_COUNTERS = ("packets lost", "frames retransmitted")
+_COUNTERS = ("packets_lost", "frames_retransmitted")

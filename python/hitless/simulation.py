@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from hitless import _native
-from hitless.checking import Fields, check_scenario, faults_explained, refusals_explained, scenario_text
+from hitless.checking import Fields, checked, faults_explained, scenario_text
 from hitless.checkpoints import Checkpoints, machine_code
 from hitless.errors import HitlessError, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
@@ -63,8 +63,8 @@ class RowsFolder:
 class PacketSimulation:
     """The packet-level simulation of a scenario."""
 
-    scenario: Fields | str
-    """Nested mappings, or the text of a file."""
+    scenario: Fields | str | _native.CheckedScenario
+    """Nested mappings, the text of a file, or a scenario that was checked earlier, which stays in this process."""
     place: str | None = None
     """Name of its file in messages; files that the scenario names are relative to its folder."""
     rows: "RowsFolder | None" = None
@@ -80,12 +80,14 @@ class PacketSimulation:
 
     def identity(self, file_name: str) -> str:
         """Return everything that the results depend on except seed and program: every setting, and digests of files."""
-        return check_scenario(scenario_text(self.scenario), self.place or file_name) + identity(self.python_kinds())
+        scenario = _parsed(self.scenario, self.place or file_name)
+        return scenario.effective + identity(self.python_kinds())
 
     def python_kinds(self) -> list[str]:
         """Return the kinds of its mechanisms that are Python classes, which only this process knows."""
         try:
-            return named_in(tomllib.loads(self.scenario) if isinstance(self.scenario, str) else self.scenario)
+            scenario = self.scenario.text if isinstance(self.scenario, _native.CheckedScenario) else self.scenario
+            return named_in(tomllib.loads(scenario) if isinstance(scenario, str) else scenario)
         except tomllib.TOMLDecodeError:
             return []  # the check of the scenario reports it
 
@@ -95,7 +97,7 @@ class Simulation:
 
     def __init__(
         self,
-        scenario: Fields | str,
+        scenario: Fields | str | _native.CheckedScenario,
         *,
         file_name: str,
         seed: int | None = None,
@@ -106,10 +108,8 @@ class Simulation:
 
         With ``checkpoints`` it runs on one thread, and keeps its rows.
         """
-        text = scenario_text(scenario)
-        with refusals_explained(file_name):
-            threads = 1 if checkpoints is not None else thread_count()
-            self._native = _native.Simulation(text, file_name, seed, rows is None, threads)
+        threads = 1 if checkpoints is not None else thread_count()
+        self._native = _native.Simulation(_parsed(scenario, file_name, rows is None, threads), seed)
         self._file_name = file_name
         self._rows = rows
         self._checkpoints = checkpoints
@@ -182,6 +182,14 @@ class Simulation:
             files.discard()
         what = f"rows cannot be written: {reason(refused)}"
         return HitlessError(what, where=str(self._rows), hint="free some space, or choose another folder")
+
+
+def _parsed(
+    scenario: Fields | str | _native.CheckedScenario, file_name: str, keeps_rows: bool = True, threads: int = 1
+) -> _native.CheckedScenario:
+    if isinstance(scenario, _native.CheckedScenario):
+        return scenario
+    return checked(scenario_text(scenario), file_name, keeps_rows=keeps_rows, threads=threads)
 
 
 _STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; the results are those of a shorter run"

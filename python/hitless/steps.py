@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from hitless import _native
-from hitless.checking import faults_explained, refusals_explained
+from hitless.checking import checked, faults_explained
 from hitless.errors import BadInput
 from hitless.outcome.run import Run, Summary
 from hitless.outcome.tables import frame_of
@@ -53,9 +53,10 @@ class Steps:
         """Make it with `Scenario.start`; ``name`` is the scenario's name in messages."""
         self._name = name
         self._began = time.monotonic()
-        with refusals_explained(name):
-            self.ports = _native.Session(text, name, seed)
-            """Counters and commands of the switches, for a daemon of links."""
+        self.ports = _native.Simulation(checked(text, name), seed)
+        """Counters and commands of the switches, for a daemon of links."""
+        with faults_explained(name):
+            self.ports.start()
         self._is_over = False
 
     def __repr__(self) -> str:
@@ -101,7 +102,7 @@ class Steps:
 
     @property
     def mechanisms(self) -> pl.DataFrame:
-        """Counters of each mechanism so far: switch, mechanism, scope, counter, value."""
+        """Counters of each mechanism so far: switch, mechanism, scope, counter, label, value."""
         return frame_of(self.ports.mechanisms())
 
     def frames_behind(self, link: str) -> FrameCounts:
@@ -148,13 +149,13 @@ class Steps:
         """Run to the end of the scenario, once; ``keep`` names the tables to keep (default: all)."""
         self._is_over = True
         with faults_explained(self._name):
-            summary, tables, captures = self.ports.finish()
+            self.ports.finish()
         return Run(
             effective=self.ports.effective,
-            summary=Summary(json.loads(summary)),
-            tables=kept(tables, keep),
+            summary=Summary(json.loads(self.ports.summary)),
+            tables=kept(self.ports.tables, keep),
             wall_s=time.monotonic() - self._began,
-            captures=captures,
+            captures=self.ports.captures,
         )
 
 

@@ -1,9 +1,15 @@
 """Suggestions for mistyped names."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _SHOWN = 12
+
+
+def similar(typed: str, known: Iterable[str]) -> str:
+    """Return the names nearest to a mistyped one: "similar: packets_lost, packets_sent"."""
+    near = difflib.get_close_matches(typed, sorted(known), n=5, cutoff=0.5)
+    return f"similar: {', '.join(near)}" if near else "no known name is similar"
 
 
 def did_you_mean(typed: str, known: Sequence[str], what: str = "known") -> str:

@@ -66,17 +66,17 @@ def test_a_corrupting_link_is_protected_within_two_polls_and_released_after_repa
     assert lab.copies == 3, "Equation 2 for 5e-3 and a target of 1e-8, once more than a few bad frames were seen"
     lab.run_to(ENDS_S)
     assert lab.copies == 3
-    assert lab.counter("sw6", "packets recovered") > 200, "the link goes on corrupting"
-    assert lab.counter("sw2", "packets protected") > 70_000
-    assert lab.counter("sw6", "packets lost") == 0, "below the target of 1e-8 as far as so many packets can tell"
+    assert lab.counter("sw6", "packets_recovered") > 200, "the link goes on corrupting"
+    assert lab.counter("sw2", "packets_protected") > 70_000
+    assert lab.counter("sw6", "packets_lost") == 0, "below the target of 1e-8 as far as so many packets can tell"
     lab.run_to(CLEARED_S)
     assert lab.copies == 0
     assert lab.receiver.watches["sw2->sw6"].detector.decision.phase is Phase.CLEAR
-    protected = lab.counter("sw2", "packets protected")
+    protected = lab.counter("sw2", "packets_protected")
     run = lab.session.finish()
     assert run.summary["ended_by"] == "duration"
     mechanisms = run.table("mechanisms")
-    assert mechanisms.filter(mechanisms["counter"] == "packets protected")["value"].sum() == protected
+    assert mechanisms.filter(mechanisms["counter"] == "packets_protected")["value"].sum() == protected
 
 
 def test_effective_loss_falls_below_a_target_that_can_be_counted(redis_server):
@@ -86,10 +86,10 @@ def test_effective_loss_falls_below_a_target_that_can_be_counted(redis_server):
     lab = Lab(chosen, {"sw2": redis_server.bus("sw2"), "sw6": redis_server.bus("sw6")})
     lab.run_to(ENDS_S)
     assert lab.copies == 1
-    lost, protected = lab.counter("sw6", "packets lost"), lab.counter("sw2", "packets protected")
+    lost, protected = lab.counter("sw6", "packets_lost"), lab.counter("sw2", "packets_protected")
     assert poisson_interval(lost, protected).high < 1e-4
     assert lost > 0, "a target that nothing could miss would prove nothing"
-    assert lab.counter("sw6", "packets recovered") > 1_000
+    assert lab.counter("sw6", "packets_recovered") > 1_000
 
 
 def test_protection_survives_a_restart_of_redis_and_of_both_daemons(redis_server):
@@ -114,7 +114,7 @@ def test_protection_survives_a_restart_of_redis_and_of_both_daemons(redis_server
     lab.run_to(44e-3)
     assert lab.copies == 3, "applied again: the switch may have started anew as well"
     lab.run_to(ENDS_S)
-    assert lab.counter("sw6", "packets lost") == 0
+    assert lab.counter("sw6", "packets_lost") == 0
     lab.run_to(CLEARED_S)
     assert lab.copies == 0
 

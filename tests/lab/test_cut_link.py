@@ -109,4 +109,4 @@ def test_with_sqr_tcp_sees_neither_loss_nor_reordering(lab, tmp_path):
         assert document["end"]["sum_received"]["bits_per_second"] > 0
     finally:
         iperf.end()
-    assert mechanism(lab, "packets sent from the cache") > 0, lab.status()["mechanisms"]
+    assert mechanism(lab, "packets_sent_from_cache") > 0, lab.status()["mechanisms"]

@@ -25,7 +25,7 @@ def test_preemptive_deflection_delivers_what_is_urgent(make_lab, tmp_path):
     found, status, types = counts(make_lab, tmp_path, "deflection", PREEMPTIVE, **how)
     assert found["share of the urgent"] >= URGENT_SHARE, status.values["drops"]
     assert found["share of the others"] < URGENT_SHARE, "there was room for all, so this shows nothing"
-    assert counted(status, "preemptive-deflection", "packets detoured") > 0
+    assert counted(status, "preemptive-deflection", "packets_detoured") > 0
     assert set(types) == {"0800"}
 
 

@@ -35,9 +35,9 @@ def protect(lab):
 
 def assert_all_repaired(lab):
     """Assert that every loss was found and repaired, and that buffers are empty."""
-    assert mechanism(lab, "packets found missing") > 0
-    assert mechanism(lab, "packets recovered") == mechanism(lab, "packets found missing")
-    assert mechanism(lab, "packets lost") == 0
+    assert mechanism(lab, "packets_missing") > 0
+    assert mechanism(lab, "packets_recovered") == mechanism(lab, "packets_missing")
+    assert mechanism(lab, "packets_lost") == 0
 
 
 def test_tcp_sends_nothing_again_over_a_protected_link(lossy):

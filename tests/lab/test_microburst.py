@@ -21,5 +21,5 @@ def test_with_rimm_nothing_is_lost_and_the_kernel_sees_no_reordering(make_lab, t
     found, status, types = counts(make_lab, tmp_path, "RIMM", "RIMM", record=True, again_if=lacks)
     assert found["acted"] > 0, "no burst reached the threshold"
     assert not lacks(found), (lacks(found), status.values["drops"])
-    assert counted(status, "rimm", "messages returned") > 0, "messages went out and came back"
+    assert counted(status, "rimm", "messages_returned") > 0, "messages went out and came back"
     assert set(types) == {IPV4}, "neither messages nor headers leave for a host"

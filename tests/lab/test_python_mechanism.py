@@ -20,7 +20,7 @@ def test_it_drops_packets_of_real_programs_and_a_replay_decides_the_same(lab, tm
     lab.up(chain(tmp_path, more=ENTRY), "--mechanism", EVERY_NTH, "--record", recording)
     stream = Stream(lab, lab.address("h2"), 200, 500)
     received = stream.received()
-    dropped = mechanism(lab, "packets dropped")
+    dropped = mechanism(lab, "packets_dropped")
     assert 200 - len(received) <= dropped
     assert 30 <= dropped <= 60
     lab.down()

@@ -118,4 +118,4 @@ def settle(lab):
 
 def mechanism(lab, counter):
     """Return a counter of the lab's mechanisms, summed over switches."""
-    return sum(row[4] for row in lab.status()["mechanisms"] if row[3] == counter)
+    return sum(row[5] for row in lab.status()["mechanisms"] if row[3] == counter)

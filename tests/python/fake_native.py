@@ -66,9 +66,21 @@ def _read(text, file_name):
     } | scenario
 
 
+class CheckedScenario:
+    def __init__(self, text, file_name, keeps_rows=True, threads=1):
+        self.text, self.fields = text, _read(text, file_name)
+
+    @property
+    def effective(self):
+        return tomli_w.dumps(self.fields)
+
+    def memory(self):
+        return 18e6, [("topology", "3 links", 9e3)]
+
+
 class Simulation:
-    def __init__(self, text, file_name, seed=None, keeps_rows=True, threads=1):
-        self._scenario = _read(text, file_name)
+    def __init__(self, scenario, seed=None):
+        self._scenario = dict(scenario.fields)
         if seed is not None:
             self._scenario["seed"] = seed
         self._cancelled = threading.Event()
@@ -173,13 +185,8 @@ def scenario_example(name):
     return EXAMPLE if name == "one-link" else None
 
 
-def scenario_check(text, file_name, keeps_rows=True, threads=1):
-    return tomli_w.dumps(_read(text, file_name))
-
-
-def scenario_memory(text, file_name, keeps_rows=True, threads=1):
-    _read(text, file_name)
-    return 18e6, [("topology", "3 links", 9e3)]
+def mechanism_counters():
+    return [("", [("packets_lost", "packets lost", "")])]
 
 
 def bench_switch_disciplines():

@@ -28,10 +28,10 @@ def test_every_path_that_a_page_names_exists(page):
 
 
 def test_the_smallest_mechanism_is_small():
-    """One folder of 90 lines or fewer, and one line in the registry."""
+    """One folder of 100 lines or fewer, and one line in the registry."""
     mechanisms = ROOT / "crates/mechanisms/src"
     [source] = (mechanisms / "every_nth").iterdir()
-    assert len(source.read_text().splitlines()) <= 90
+    assert len(source.read_text().splitlines()) <= 100
     naming = [path for path in (ROOT / "crates").rglob("src/**/*.rs") if "EveryNth" in path.read_text()]
     assert sorted(naming) == sorted([mechanisms / "lib.rs", source])
 

@@ -31,7 +31,7 @@ class Ports:
     ports: list[str] = field(default_factory=list)
 
 
-class Watcher(hitless.Mechanism[Ports], kind="watcher-py", queues=1):
+class Watcher(hitless.Mechanism[Ports], kind="watcher-py", queues=1, counters={"seen": "events seen"}):
     """Has every hook, and records what it sees."""
 
     made: ClassVar = []

@@ -319,7 +319,7 @@ def test_only_a_listed_class_is_fair_queued():
     assert above + loud + less > 0.95
     assert below < 0.02
     counters = {row["counter"]: row["value"] for row in made.table("mechanisms").iter_rows(named=True)}
-    seen = counters["packets given a queue"] + counters["packets dropped too far ahead"]
+    seen = counters["packets_assigned"] + counters["packets_dropped_too_far_ahead"]
     assert seen == pytest.approx((9 + 6) / 8 * 10e-3 * 1e9 / 1_500, rel=0.05)
     assert "above" not in made.table("drops")["group"].to_list()
 

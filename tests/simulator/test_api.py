@@ -151,7 +151,7 @@ def test_steps_show_and_act(testbed):
             steps.corrupt(LINK, 0.3, mean_burst_frames=2.0)
             steps.protect(LINK, copies=6)
     assert corrupted[2] == 0 < corrupted[6]
-    counters = steps.mechanisms.filter(pl.col("counter") == "packets recovered")
+    counters = steps.mechanisms.filter(pl.col("counter") == "packets_recovered")
     assert counters["value"].sum() > 0
     assert set(steps.queues["port"]) == {"sw2->h4", "sw2->sw6", "sw6->h8", "sw6->sw2"}
     assert steps.finish().summary.drops["corrupted on a link"] > 0
@@ -164,7 +164,7 @@ def test_a_command_at_0_s_is_not_undone_by_what_the_scenario_does_then(testbed):
     steps.corrupt(LINK, 1e-2)
     assert steps.now_us == 0.0
     assert next(steps.every("500 us")) == 500.0
-    counted = steps.mechanisms.filter(pl.col("counter") == "packets protected")
+    counted = steps.mechanisms.filter(pl.col("counter") == "packets_protected")
     assert counted["value"].sum() > 0
 
 

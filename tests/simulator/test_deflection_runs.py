@@ -100,4 +100,4 @@ def test_a_shared_buffer_is_small_enough_for_schemes_to_differ():
     assert runs["ECMP"].summary.drops["shared buffer full"] > 1_000
     assert runs["Quantile-PD"].summary["trace_hash"] != runs["ECMP"].summary["trace_hash"]
     table = runs["Quantile-PD"].table("mechanisms")
-    assert table.filter(pl.col("counter") == "packets over their threshold")["value"].sum() > 1_000
+    assert table.filter(pl.col("counter") == "packets_over_threshold")["value"].sum() > 1_000

@@ -23,7 +23,7 @@ def responses(request):
 def test_the_queue_to_the_busy_server_is_the_one_that_packets_are_deflected_from(responses):
     scheme, of = responses
     if scheme.mechanism:
-        busy = of.run.table("mechanisms").filter(pl.col("counter") == "packets detoured")
+        busy = of.run.table("mechanisms").filter(pl.col("counter") == "packets_detoured")
         by_switch = dict(busy.group_by("switch").agg(pl.col("value").sum()).iter_rows())
         assert by_switch[testbed.NEAR] > 100
         assert by_switch[testbed.FAR] < by_switch[testbed.NEAR] / 10

@@ -18,6 +18,6 @@ def golden():
 def test_the_release_build_repeats_the_events_of_the_test_build(name, expected):
     text = _native.scenario_example(name)
     assert text is not None
-    simulation = _native.Simulation(text, name)
+    simulation = _native.Simulation(_native.CheckedScenario(text, name))
     simulation.run()
     assert f'"trace_hash":"{expected}"' in simulation.summary.replace(" ", "")

@@ -24,8 +24,8 @@ def test_importance_sampling_agrees_with_direct_counting(scheme):
     """At 1e-2 with one copy, one packet in ten thousand is unrecovered: enough to count."""
     case = LinkCase(100, 1e-2, scheme)
     direct = run(case, 1_500_000, None, seed=1)
-    protected = direct.counter("packets protected", "sw2")
-    counted = poisson_interval(direct.counter("packets lost", "sw6"), protected, confidence=0.999)
+    protected = direct.counter("packets_protected", "sw2")
+    counted = poisson_interval(direct.counter("packets_lost", "sw6"), protected, confidence=0.999)
     found = effective_loss(run(case, 300_000, 0.5, seed=2), case)
     assert counted.low <= found.interval.high
     assert found.interval.low <= counted.high
@@ -69,9 +69,9 @@ def test_the_latency_of_repairs_delays_repairs_and_nothing_else(scheme):
         made = stress(LinkCase(25, 1e-3, scheme), 60_000)
         made["mechanism"] = [{**made["mechanism"][0], "repair_latency": latency}]
         done = Simulation(made, file_name="stress", seed=1).run()
-        assert done.counter("packets lost", "sw6") == 0
+        assert done.counter("packets_lost", "sw6") == 0
         delays_us, _ = delays(done)
-        return done.counter("packets recovered", "sw6"), float(delays_us.min())
+        return done.counter("packets_recovered", "sw6"), float(delays_us.min())
 
     (count, soonest), (later_count, later) = repaired("0 s"), repaired("3 us")
     assert count == pytest.approx(later_count, abs=2)
@@ -94,7 +94,7 @@ def test_only_without_backpressure_does_a_fast_link_overflow_the_reordering_buff
     course = Course(120)
     scenario = long_flow(100, testbed.DCTCP, course, backpressure=backpressure)
     measured = Measured(Simulation(scenario, file_name="over time", seed=1).run(), course)
-    lost = measured.run.counter("packets lost", "sw6")
+    lost = measured.run.counter("packets_lost", "sw6")
     assert lost <= 3 if backpressure else lost > 20
     assert (measured.depth_kb("sw6.recirculation0", "LG on")[1] > 190) != backpressure
     assert measured.per_second("packets_retransmitted", "loss").value > 0

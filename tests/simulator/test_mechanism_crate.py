@@ -60,7 +60,7 @@ def run(kind, folder):
     done = hitless("run", path, "--json", "--out", folder / "results", *python)
     assert done.returncode == 0, done.stderr
     counted = pl.read_parquet(folder / "results/run-scenario/mechanisms.parquet").select("scope", "counter", "value")
-    counted = [row for row in counted.rows() if not row[1].startswith("resources:")]
+    counted = [row for row in counted.rows() if not row[1].startswith("resources_")]
     flows = pl.read_parquet(folder / "results/run-scenario/flows.parquet").rows()
     return json.loads(done.stdout)["summary"], flows, counted
 
@@ -74,8 +74,8 @@ def test_the_folder_the_crate_and_the_class_make_the_same_decisions(built, tmp_p
         assert of_other["drops"] == of_folder["drops"]
         assert other_rest == rest
     _, counted = rest
-    assert all(value > 20 for _, counter, value in counted if counter in ("packets dropped", "packets marked"))
-    assert {counter for _, counter, _ in counted} >= {"packets dropped", "packets marked"}
+    assert all(value > 20 for _, counter, value in counted if counter in ("packets_dropped", "packets_marked"))
+    assert {counter for _, counter, _ in counted} >= {"packets_dropped", "packets_marked"}
     own = json.loads((tmp_path / "every-nth-crate/results/manifest.json").read_text())["own_mechanisms"]
     [recorded] = [each for each in own if each["kind"] == "every-nth-crate"]
     # A copied target folder has the records of its former place too.

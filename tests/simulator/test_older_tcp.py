@@ -14,7 +14,7 @@ def trace_hash(settings: str = "", parameters: str = "", example: str = "incast"
     assert text is not None
     short = text.replace('duration = "50 ms"', 'duration = "4 ms"').replace("rto_min =", f"{settings}\nrto_min =")
     changed = re.sub('congestion = ("[a-z]+")', rf"congestion = {{ kind = \1{parameters} }}", short)
-    simulation = _native.Simulation(changed, example)
+    simulation = _native.Simulation(_native.CheckedScenario(changed, example))
     simulation.run()
     return str(json.loads(simulation.summary)["trace_hash"])
 

@@ -38,7 +38,7 @@ def counters(run, switch):
 @pytest.mark.parametrize("loss", [1e-12, 0.05])
 def test_a_packet_is_lost_only_with_both_copies(twin, loss):
     run = hitless.run(protected(loss), mechanisms=[twin], seed=5)
-    sent, dropped = counters(run, "sw2")["frames sent twice"], counters(run, "sw6")["copies dropped"]
+    sent, dropped = counters(run, "sw2")["frames_sent_twice"], counters(run, "sw6")["copies_dropped"]
     corrupted = run.summary.drops.get("corrupted on a link", 0)
     both_lost = int(run.flows["packets_retransmitted"].sum())
     one_lost = corrupted - 2 * both_lost

@@ -29,7 +29,7 @@ def failing(hook, body, *, kind):
 def counted(run):
     """Return (scope, counter, value), without the resources of a real switch."""
     rows = run.table("mechanisms").select("mechanism", "scope", "counter", "value").rows()
-    return [row for row in rows if not row[2].startswith("resources:")]
+    return [row for row in rows if not row[2].startswith("resources_")]
 
 
 def outcome(run):
@@ -45,7 +45,7 @@ def test_the_example_decides_as_the_same_mechanism_in_rust(drop_every, mark_ever
     )
     assert outcome(in_python) == outcome(in_rust)
     values = {counter: value for _, _, counter, value in counted(in_python)}
-    assert (values["packets dropped"] > 0, values["packets marked"] > 0) == (drop_every > 0, mark_every > 0)
+    assert (values["packets_dropped"] > 0, values["packets_marked"] > 0) == (drop_every > 0, mark_every > 0)
 
 
 def test_the_example_is_short_and_the_one_of_the_page():
@@ -125,12 +125,12 @@ def test_what_is_dropped_before_a_link_is_protected_is_not_repaired():
     added = '\n[[mechanism]]\nkind = "every-nth-py"\nports = ["sw2->sw6"]\ndrop_every = 100\n'
     both = hitless.run(text + added)
     rows = counted(both)
-    [dropped] = [value for name, _, counter, value in rows if (name, counter) == ("every-nth-py", "packets dropped")]
+    [dropped] = [value for name, _, counter, value in rows if (name, counter) == ("every-nth-py", "packets_dropped")]
     assert dropped > 5
     assert both.summary.drops["given up by a mechanism"] == dropped
     assert both.summary["trace_hash"] != alone.summary["trace_hash"]
-    found = [value for _, _, counter, value in rows if counter == "packets found missing"]
-    recovered = [value for _, _, counter, value in rows if counter == "packets recovered"]
+    found = [value for _, _, counter, value in rows if counter == "packets_missing"]
+    recovered = [value for _, _, counter, value in rows if counter == "packets_recovered"]
     assert sum(found) == sum(recovered) > 0
 
 

@@ -43,9 +43,9 @@ def test_the_rows_of_a_run_are_the_statement():
     prefix = "resources: "
     for switch in ("sw2", "sw6"):
         found = {
-            row["counter"].removeprefix(prefix): row["value"]
+            row["label"].removeprefix(prefix): row["value"]
             for row in table
-            if row["switch"] == switch and row["counter"].startswith(prefix)
+            if row["switch"] == switch and row["counter"].startswith("resources_")
         }
         assert found == dict(statement(scenario, switch, "linkguardian").takes)
 

@@ -42,15 +42,15 @@ def test_without_rimm_the_queue_overflows_and_what_is_lost_is_sent_again(basic):
 
 
 def test_with_rimm_nothing_is_lost_reordered_or_sent_again(rimm):
-    assert rimm.counter("packets detoured") > 100, "the burst was none: nothing was tried"
+    assert rimm.counter("packets_detoured") > 100, "the burst was none: nothing was tried"
     assert (rimm.lost, rimm.reordered, rimm.retransmitted) == (0, 0, 0)
     assert rimm.peak_segments() < 1.04 * testbed.ALARM_SEGMENTS
     assert rimm.completion_ms("burst") is not None
 
 
 def test_all_that_was_numbered_is_released_in_its_order(rimm):
-    assert rimm.counter("packets released in order") == rimm.counter("packets detoured")
-    for name in ("packets released early", "packets released late", "packets forced", "numbers skipped"):
+    assert rimm.counter("packets_released_in_order") == rimm.counter("packets_detoured")
+    for name in ("packets_released_early", "packets_released_late", "packets_forced", "numbers_skipped"):
         assert rimm.counter(name) == 0, name
 
 
@@ -58,7 +58,7 @@ def test_the_exact_release_ends_the_detour_of_the_background():
     # With the first three seeds the background is not detoured.
     exact, by_gap = event(testbed.EXACT, 4), event(testbed.RIMM, 4)
     assert (exact.lost, exact.retransmitted) == (0, 0)
-    assert exact.counter("packets detoured") < by_gap.counter("packets detoured") / 4
+    assert exact.counter("packets_detoured") < by_gap.counter("packets_detoured") / 4
 
 
 def test_detours_without_numbers_cost_more_retransmissions_than_losses_do(basic):
@@ -71,12 +71,12 @@ def test_dibs_loses_less_than_basic_forwarding_and_reorders(basic):
     dibs = event(testbed.DIBS, SEEDS[0])
     assert dibs.lost < basic.lost
     assert dibs.reordered > 0
-    assert dibs.counter("packets detoured") > 0
+    assert dibs.counter("packets_detoured") > 0
 
 
 def test_a_burst_that_fits_is_left_alone():
     small = event(testbed.RIMM, 1, size_bytes=1_000_000)
-    assert small.counter("packets detoured") == 0
+    assert small.counter("packets_detoured") == 0
     assert (small.lost, small.retransmitted) == (0, 0)
 
 
@@ -112,18 +112,18 @@ def test_the_example_is_the_testbed(tmp_path):
     scenario.write_text(hitless("scenario", "example", "microburst").stdout)
     run = Event(Simulation(scenario.read_text(), file_name="microburst", seed=1).run())
     assert run.lost == 0
-    assert run.counter("packets detoured") > 100
+    assert run.counter("packets_detoured") > 100
 
 
 def test_the_most_packets_away_at_once_are_in_the_json_and_in_the_report(tmp_path):
     scenario, out = tmp_path / "microburst.toml", tmp_path / "out"
     scenario.write_text(hitless("scenario", "example", "microburst").stdout)
     counters = json.loads(hitless("run", str(scenario), "--json", "--out", str(out)).stdout)["mechanisms"]
-    assert all(row["value"] > 0 and not row["counter"].startswith("resources:") for row in counters)
-    [most] = [row for row in counters if row["counter"] == "most packets away at once"]
+    assert all(row["value"] > 0 and not row["counter"].startswith("resources_") for row in counters)
+    [most] = [row for row in counters if row["counter"] == "packets_away_max"]
     # The report shows the row, and its numbers have thousands separators.
-    row = "".join(rf"<td[^>]*>{value}</td>\s*" for value in ("S2-3", "rimm", "switch", most["counter"]))
+    row = "".join(rf"<td[^>]*>{value}</td>\s*" for value in ("S2-3", "rimm", "switch", most["label"]))
     [shown] = re.findall(rf"{row}<td[^>]*>([\d,]+)</td>", (out / "report.html").read_text())
     assert int(shown.replace(",", "")) == most["value"]
-    [detoured] = [row["value"] for row in counters if row["key"] == "packets_detoured"]
+    [detoured] = [row["value"] for row in counters if row["counter"] == "packets_detoured"]
     assert 0 < most["value"] < detoured

@@ -23,9 +23,9 @@ def test_a_flush_of_link_layer_retry_is_as_rare_as_estimated():
     """At a loss of 0.1, one frame in ten thousand is lost four times in a row: enough to count."""
     cell = rivals.Cell(100, 0.1, "LLR")
     direct = run(rivals.line_rate(cell, 600_000))
-    frames = direct.counter("frames numbered", "sw2")
+    frames = direct.counter("frames_numbered", "sw2")
     flushes = poisson_interval(direct.counter("flushes", "sw2"), frames, confidence=0.999)
-    each = direct.counter("packets lost", "sw6") / direct.counter("flushes", "sw2")
+    each = direct.counter("packets_lost", "sw6") / direct.counter("flushes", "sw2")
     found = rivals.effective_loss(run(rivals.rare_losses(cell, 100_000), seed=2), cell)
     assert agree(flushes.scaled(each), found.interval)
     assert found.value == pytest.approx(0.1**4 * each, rel=0.3)

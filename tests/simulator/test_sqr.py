@@ -56,15 +56,15 @@ def test_with_sqr_nothing_is_lost_or_reordered_and_nobody_times_out(masked):
 
 def test_the_switches_agree_with_the_checker_at_the_hosts(masked):
     assert [masked.counter(name) for name in GIVEN_UP] == [0] * len(GIVEN_UP)
-    assert masked.counter("bytes now") == 0
+    assert masked.counter("cached_bytes") == 0
     died = masked.table("flows")["frames_lost_to_failures"].sum()
-    twice = masked.counter("packets sent from the cache") - masked.counter("packets kept back") - died
+    twice = masked.counter("packets_sent_from_cache") - masked.counter("packets_kept_back") - died
     assert checked(masked, "network_packets_duplicated") == twice
 
 
 def test_packets_that_are_not_marked_are_not_protected():
     run = short_flows("SB'+SQR", ports=[testbed.PORT + 1])
-    assert run.counter("copies made") == 0
+    assert run.counter("copies_made") == 0
     assert checked(run, "network_packets_lost") > 0
 
 

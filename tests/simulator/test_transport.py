@@ -214,7 +214,7 @@ def test_there_are_no_checkpoints(tmp_path):
     path = tmp_path / "scenario.toml"
     path.write_text(hitless.Scenario.from_dict(scenario("newreno-py")).text)
     register([], [example()])
-    refusal = _native.Simulation(path.read_text(), "scenario.toml").checkpoint_refusal()
+    refusal = _native.Simulation(_native.CheckedScenario(path.read_text(), "scenario.toml")).checkpoint_refusal()
     assert refusal == ('there are no checkpoints of a run with "newreno-py": what changes in it is not saved')
 
 

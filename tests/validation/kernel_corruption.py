@@ -88,7 +88,7 @@ def main():
         status = lab.status()
     finally:
         lab.down()
-    print(status["warnings"], [row for row in status["mechanisms"] if row[4]])
+    print(status["warnings"], [row for row in status["mechanisms"] if row[5]])
     for kept in (True, False):
         print("slices in which the lab kept up" if kept else "all slices: counts, not times")
         compare(

@@ -22,7 +22,7 @@ pub use crate::fabric::LiveCommand as Command;
 
 /// The loop's behaviour while nothing is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WaitMode {
     /// Sleep in the kernel, except when the next event is nearer than `Options::spin_ns`.
     #[default]
     Sleep,
@@ -37,7 +37,7 @@ pub struct Options {
     pub slack_ns: u64,
     /// Maximum number of frames taken from one port before the others have their turn.
     pub arrivals_per_turn: usize,
-    pub waiting: Waiting,
+    pub waiting: WaitMode,
     /// Remaining time below which the loop waits without sleeping.
     pub spin_ns: u64,
     /// Maximum sleep, and so the maximum delay of a command.
@@ -49,7 +49,7 @@ impl Default for Options {
         Self {
             slack_ns: 1_000_000,
             arrivals_per_turn: 64,
-            waiting: Waiting::Sleep,
+            waiting: WaitMode::Sleep,
             spin_ns: 50_000,
             sleep_ns: 5_000_000,
         }
@@ -351,7 +351,7 @@ impl<C: Clock> Driver<C> {
 
     /// Sleeps until something is due. `wall_ns` is the time of the turn before.
     fn wait(&mut self, wall_ns: u64, until_ns: u64) {
-        if self.options.waiting == Waiting::Busy {
+        if self.options.waiting == WaitMode::Busy {
             return;
         }
         let next = self.fabric.next_event().map_or(u64::MAX, |at| self.wall_ns(at));

@@ -22,7 +22,7 @@ pub mod status;
 
 pub use carrier::CarrierSource;
 pub use clock::{Clock, Lateness, MonotonicClock};
-pub use driver::{Command, Control, Driver, Options, Request, Waiting};
+pub use driver::{Command, Control, Driver, Options, Request, WaitMode};
 pub use fabric::{LiveFabric, LiveSettings};
 pub use intake::{Intake, Kinds};
 pub use recording::{Recorder, Replay, replay, replay_with};

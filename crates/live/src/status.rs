@@ -28,7 +28,7 @@ pub struct Status {
     /// Packets removed without loss, by reason.
     pub retired: BTreeMap<&'static str, u64>,
     pub links: Vec<LinkStatus>,
-    /// Counters of mechanisms: switch, mechanism, scope, counter, value.
+    /// Counters of mechanisms: switch, mechanism, scope, key, label, value.
     pub mechanisms: Vec<Counted>,
     /// Ends of protected links here.
     pub protections: Vec<ProtectionStatus>,

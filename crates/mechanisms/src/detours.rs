@@ -5,14 +5,13 @@ use hitless_core::wire::Packet;
 use hitless_core::wire::shim::DetourCount;
 use hitless_switch::Report;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Names {
-    /// Maximum number of detours of a packet.
-    pub most: &'static str,
-    /// Detours that were not counted, because the packet had no room for the count.
-    pub uncounted: &'static str,
-    /// Histogram of detours of packets with at least one.
-    pub of_packet: &'static str,
+hitless_switch::counters! {
+    pub(crate) struct DetourCounters(detours: &Detours) {
+        /// Over the whole fabric, of the packets that were detoured here.
+        packet_detours_max = "most detours of a packet": detours.most,
+        /// The packet had no room for the count.
+        detours_uncounted = "detours not counted in their packet": detours.uncounted,
+    }
 }
 
 /// Counts of detours at a switch.
@@ -51,11 +50,10 @@ impl Detours {
         }
     }
 
-    pub fn report(&self, names: Names, report: &mut Report) {
-        report.count("switch", names.most, self.most);
-        report.count("switch", names.uncounted, self.uncounted);
+    pub fn report(&self, report: &mut Report) {
+        report.count("switch", DetourCounters::values(self));
         if !self.ended.is_empty() {
-            report.histograms.push(("switch".into(), names.of_packet, self.ended.clone()));
+            report.histograms.push(("switch".into(), "detours of a packet that was detoured", self.ended.clone()));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use hitless_mechanisms::builtin;
 use hitless_scenario::kind::Registry;
+use hitless_switch::{Counter, ResourceCounters};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
@@ -73,6 +74,16 @@ pub fn mechanism_kinds() -> Vec<(&'static str, &'static str, Option<&'static str
     let Kinds { registry, own } = kinds();
     let of = |name| own.iter().find(|(kind, _)| *kind == name).map(|(_, origin)| *origin);
     registry.summaries().map(|(name, summary)| (name, summary, of(name))).collect()
+}
+
+/// Returns the counters of each kind of mechanism: the kind, and of each counter its key, label and meaning. The
+/// resources, which every mechanism reports, are in the last place.
+#[pyfunction]
+pub fn mechanism_counters() -> Vec<(&'static str, Vec<(&'static str, &'static str, &'static str)>)> {
+    let told = |counter: Counter| (counter.key, counter.label, counter.meaning);
+    let registry = kinds().registry;
+    let of_kinds = registry.counters().map(|(name, counters)| (name, counters.map(told).collect()));
+    of_kinds.chain([("", ResourceCounters::ALL.iter().copied().map(told).collect())]).collect()
 }
 
 /// Returns the congestion controls from outside the tree that a scenario can name, each with a sentence about it, and

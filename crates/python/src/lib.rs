@@ -9,8 +9,8 @@
 //! - [`deflection`]: single steps of deflection, without a network;
 //! - [`exceptions`]: exceptions for Python code;
 //! - [`fleet`]: the classes of the fleet simulator, a separate crate;
-//! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
-//! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
+//! - [`scenario`]: the Python class `CheckedScenario`, parsed once;
+//! - [`simulation`]: the Python class `Simulation`, a run to the end or in steps, with commands in between;
 //! - [`mechanism`]: mechanisms that are Python classes;
 //! - [`congestion`]: congestion controls that are Python classes;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
@@ -41,7 +41,7 @@ mod memory;
 mod network_interface;
 mod p4;
 mod rows;
-mod session;
+mod scenario;
 mod simulation;
 mod simulator;
 mod tables;
@@ -85,34 +85,11 @@ fn scenario_example(name: &str) -> Option<&'static str> {
     example(name)
 }
 
-/// Checks a scenario and returns it with all defaults written out.
-#[pyfunction]
-#[pyo3(signature = (text, file_name, keeps_rows=true, threads=1))]
-fn scenario_check(py: Python<'_>, text: &str, file_name: &str, keeps_rows: bool, threads: usize) -> PyResult<String> {
-    let execution = simulator::Execution { keeps_rows, threads };
-    let scenario = py.detach(|| caught(|| simulator::prepare(text, file_name, None, execution)))?;
-    Ok(scenario.effective_toml())
-}
-
 /// Returns the resources of a real switch that a scenario's mechanisms need, as a JSON list with an entry for each kind
 /// of switch.
 #[pyfunction]
 fn scenario_resources(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
     Ok(py.detach(|| caught(|| simulator::resources(text, file_name)))?)
-}
-
-/// Estimates the memory of a run in bytes: the total, and its parts in descending order of size.
-#[pyfunction]
-#[pyo3(signature = (text, file_name, keeps_rows=true, threads=1))]
-fn scenario_memory(
-    py: Python<'_>,
-    text: &str,
-    file_name: &str,
-    keeps_rows: bool,
-    threads: usize,
-) -> PyResult<(f64, simulator::MemoryParts)> {
-    let execution = simulator::Execution { keeps_rows, threads };
-    Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name, execution)))?)
 }
 
 /// Return the fabric of a scenario as one JSON object.
@@ -186,6 +163,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     let py = module.py();
     kinds::register(own)?;
     module.add_function(wrap_pyfunction!(kinds::mechanism_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::mechanism_counters, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::congestion_kinds, module)?)?;
     module.add("ScenarioError", py.get_type::<exceptions::ScenarioError>())?;
     module.add("SimulationError", py.get_type::<exceptions::SimulationError>())?;
@@ -197,7 +175,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(deflection::deflection_scan_counts, module)?)?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<checkpoints::Checkpoints>()?;
-    module.add_class::<session::Session>()?;
+    module.add_class::<scenario::CheckedScenario>()?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetProtection>()?;
     module.add_class::<fleet::FleetTrace>()?;
@@ -216,11 +194,9 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
-    module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check_live, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_fabric, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_resources, module)?)?;
-    module.add_function(wrap_pyfunction!(scenario_memory, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(link_inner_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(link_outer_mtu, module)?)?;

@@ -14,7 +14,7 @@ use hitless_live::interfaces::watch::LinkWatch;
 use hitless_live::interfaces::{Interface, MonotonicTime, Options as InterfaceOptions, open};
 use hitless_live::recording::{Header, RecorderOptions, RecordingState, mac_address};
 use hitless_live::self_test::measure;
-use hitless_live::{Command, Control, Driver, Intake, MonotonicClock, Options, Recorder, Request, Status, Waiting};
+use hitless_live::{Command, Control, Driver, Intake, MonotonicClock, Options, Recorder, Request, Status, WaitMode};
 use hitless_scenario::{Purpose, Scenario};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -110,7 +110,7 @@ impl Live {
         let options = Options {
             slack_ns,
             spin_ns: nanoseconds("spin_us", spin_us)?,
-            waiting: if busy_poll { Waiting::Busy } else { Waiting::Sleep },
+            waiting: if busy_poll { WaitMode::Busy } else { WaitMode::Sleep },
             ..Options::default()
         };
         let mut driver = Driver::new(fabric, opened, MonotonicClock, options);

@@ -1,9 +1,14 @@
-//! The Python interface of one scenario, from text to tables.
+//! The Python interface of one simulation: a run to its end, or in steps, with the state of switches that a control
+//! plane can read and the commands that it can give.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hitless_scenario::Scenario;
-use pyo3::exceptions::PyRuntimeError;
+use hitless_core::engine::Progress;
+use hitless_core::wire::Time;
+use hitless_scenario::network::loss::LossModel;
+use hitless_simulation::Session;
+use hitless_switch::LinkEnd;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -11,17 +16,21 @@ use crate::checkpoints::Checkpoints;
 use crate::kept_rows::KeptRows;
 use crate::mechanism::fault::caught;
 use crate::rows::PythonRows;
-use crate::simulator::{self, Control, Execution, Outcome, RowSink, Stopped};
+use crate::scenario::CheckedScenario;
+use crate::simulator::{self, Clocks, Control, Failure, Outcome, RowSink, Stopped};
 use crate::tables;
 
-/// One simulation: made from a scenario's text, run once, read afterwards.
+/// One simulation: made from a checked scenario, run once or in steps, read afterwards.
 ///
-/// Frozen: other threads use `progress` and `cancel` during `run`, so no method takes `&mut self`.
+/// Frozen: other threads use `progress` and `cancel` during `run`, so no method takes `&mut self`. Steps from several
+/// threads are serialised.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Simulation {
-    scenario: Scenario,
+    scenario: hitless_scenario::Scenario,
     control: Arc<Control>,
     stage: Mutex<Stage>,
+    /// The run in steps; None before it, and after it has finished or failed.
+    steps: Mutex<Option<(Session, Clocks)>>,
 }
 
 /// The stage of a simulation. Results leave Rust on first reading and then belong to Python.
@@ -34,23 +43,13 @@ enum Stage {
 
 #[pymethods]
 impl Simulation {
-    /// Reads and checks the scenario; raises `ScenarioError` with the complete message.
+    /// Makes a simulation with `seed`, or with the scenario's own.
     #[new]
-    ///
-    /// Without `keeps_rows`, `run` needs a callable for its rows, and the scenario can have more flows. A run on more
-    /// `threads` takes more memory.
-    #[pyo3(signature = (text, file_name, seed=None, keeps_rows=true, threads=1))]
-    fn new(
-        py: Python<'_>,
-        text: &str,
-        file_name: &str,
-        seed: Option<u64>,
-        keeps_rows: bool,
-        threads: usize,
-    ) -> PyResult<Self> {
-        let execution = Execution { keeps_rows, threads };
-        let scenario = py.detach(|| caught(|| simulator::prepare(text, file_name, seed, execution)))?;
-        Ok(Self { scenario, control: Arc::default(), stage: Mutex::new(Stage::Ready) })
+    #[pyo3(signature = (scenario, seed=None))]
+    fn new(scenario: &CheckedScenario, seed: Option<u64>) -> Self {
+        let inner = (*scenario.inner).clone();
+        let scenario = hitless_scenario::Scenario { seed: seed.unwrap_or(inner.seed), ..inner };
+        Self { scenario, control: Arc::default(), stage: Mutex::new(Stage::Ready), steps: Mutex::new(None) }
     }
 
     /// Runs to the end on up to `threads` threads, while other Python threads run. Can be called once.
@@ -69,7 +68,7 @@ impl Simulation {
         checkpoints: Option<Py<Checkpoints>>,
         kept: Option<Vec<String>>,
     ) -> PyResult<()> {
-        self.start()?;
+        self.begin()?;
         let (rows, raised) = rows.map(|take| PythonRows::new(take, self.control.clone())).unzip();
         let kept = KeptRows::new(kept);
         let keeps_rows = rows.is_none() && kept.keeps_any();
@@ -82,11 +81,89 @@ impl Simulation {
         let result = py.detach(|| caught(run));
         let raised = raised.and_then(|raised| raised.take());
         let outcome = raised.map_or_else(|| result.map_err(PyErr::from), Err);
-        let Outcome { summary_json, tables, captures } = outcome.inspect_err(|_| *self.stage() = Stage::Failed)?;
-        let tables = tables::to_python(py, kept.take_tables(), tables)?;
-        let captures = tables::files(py, captures)?;
-        *self.stage() = Stage::Done { summary_json, tables, captures };
-        Ok(())
+        self.end(py, kept, outcome)
+    }
+
+    /// Starts the run in steps, at 0 s.
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
+        self.begin()?;
+        let start = || Session::new(self.scenario.clone()).map_err(Failure::Simulation);
+        py.detach(|| {
+            let session = caught(start).inspect_err(|_| *self.stage() = Stage::Failed)?;
+            *self.steps() = Some((session, Clocks::start(1)));
+            Ok(())
+        })
+    }
+
+    /// The simulated time reached so far.
+    #[getter]
+    fn now_ps(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |session| Ok(session.now().as_ps()))
+    }
+
+    /// Runs up to `until_ps`; returns False if the run has ended.
+    fn advance(&self, py: Python<'_>, until_ps: u64) -> PyResult<bool> {
+        self.with(py, |session| Ok(session.advance(Time(until_ps), &Progress::default())))
+    }
+
+    /// (good frames, all frames) that the MAC at the end of `link` has counted.
+    fn receive_counters(&self, py: Python<'_>, link: &str) -> PyResult<(u64, u64)> {
+        self.with(py, |session| {
+            session.receive_counters(link).map(|counters| (counters.frames_ok, counters.frames_all))
+        })
+    }
+
+    /// Makes the "sender" or "receiver" end of `link` protect it.
+    fn protect(&self, py: Python<'_>, link: &str, end: &str, copies: u8, mode: &str) -> PyResult<()> {
+        self.with(py, |session| {
+            let keeps_order = match mode {
+                "blocking" => true,
+                "non-blocking" => false,
+                other => return Err(format!("unknown mode {other:?}; it is \"blocking\" or \"non-blocking\"")),
+            };
+            session.protect(link, link_end(end)?, copies, keeps_order)
+        })
+    }
+
+    /// Makes one end of `link` stop protecting it.
+    fn unprotect(&self, py: Python<'_>, link: &str, end: &str) -> PyResult<()> {
+        self.with(py, |session| session.unprotect(link, link_end(end)?))
+    }
+
+    /// Takes `link` down, in the named directions.
+    fn fail(&self, py: Python<'_>, link: &str) -> PyResult<()> {
+        self.with(py, |session| session.fail(link))
+    }
+
+    /// Brings `link` up again.
+    fn repair(&self, py: Python<'_>, link: &str) -> PyResult<()> {
+        self.with(py, |session| session.repair(link))
+    }
+
+    /// Corrupts frames of `link` at `rate`, independently or in bursts of a mean length.
+    #[pyo3(signature = (link, rate, mean_burst_frames=None))]
+    fn corrupt(&self, py: Python<'_>, link: &str, rate: f64, mean_burst_frames: Option<f64>) -> PyResult<()> {
+        self.with(py, |session| session.corrupt(link, &LossModel::at_rate(rate, mean_burst_frames)?))
+    }
+
+    /// Bytes waiting at the ports of switches: column name -> values.
+    fn queues(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let table = self.with(py, |session| Ok(session.queues()))?;
+        Ok(tables::columns(py, table.columns)?.unbind())
+    }
+
+    /// The present table "mechanisms": column name -> values.
+    fn mechanisms(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let table = self.with(py, |session| Ok(session.mechanisms()))?;
+        Ok(tables::columns(py, table.columns)?.unbind())
+    }
+
+    /// Runs to the end after steps. Call it once.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let (session, clocks) = py.detach(|| self.steps().take()).ok_or_else(is_over)?;
+        let finish = || simulator::finished(session.finish(&Progress::default()), &clocks, None);
+        let outcome = py.detach(|| caught(finish)).map_err(PyErr::from);
+        self.end(py, KeptRows::new(None), outcome)
     }
 
     /// The reason why its run cannot write checkpoints; None if it can.
@@ -145,13 +222,43 @@ impl Simulation {
 }
 
 impl Simulation {
-    fn start(&self) -> PyResult<()> {
+    fn begin(&self) -> PyResult<()> {
         let mut stage = self.stage();
         if !matches!(*stage, Stage::Ready) {
             return Err(PyRuntimeError::new_err("a Simulation runs once; make a new one to run again"));
         }
         *stage = Stage::Running;
         Ok(())
+    }
+
+    /// Keeps the outcome of the run.
+    fn end(&self, py: Python<'_>, kept: KeptRows, outcome: PyResult<Outcome>) -> PyResult<()> {
+        let Outcome { summary_json, tables, captures } = outcome.inspect_err(|_| *self.stage() = Stage::Failed)?;
+        let tables = tables::to_python(py, kept.take_tables(), tables)?;
+        let captures = tables::files(py, captures)?;
+        *self.stage() = Stage::Done { summary_json, tables, captures };
+        Ok(())
+    }
+
+    /// Calls a function between two steps while other Python threads run. A broken assertion of the simulator ends the
+    /// run.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut Session) -> Result<T, String> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            let mut slot = self.steps();
+            let mut steps = slot.take().ok_or_else(is_over)?;
+            let result = caught(|| Ok(call(&mut steps.0)))?;
+            *slot = Some(steps);
+            result.map_err(PyValueError::new_err)
+        })
+    }
+
+    /// Locks the run in steps. Only threads without the GIL wait for it, because a step can call Python.
+    fn steps(&self) -> MutexGuard<'_, Option<(Session, Clocks)>> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Locks the stage. After a panic the stage is still valid, because it is always set in a single assignment.
@@ -162,4 +269,16 @@ impl Simulation {
 
 fn not_done(what: &str) -> PyErr {
     PyRuntimeError::new_err(format!("no {what}: the simulation has not finished; call run() first"))
+}
+
+fn link_end(name: &str) -> Result<LinkEnd, String> {
+    match name {
+        "sender" => Ok(LinkEnd::Sender),
+        "receiver" => Ok(LinkEnd::Receiver),
+        other => Err(format!("unknown end {other:?}; it is \"sender\" or \"receiver\"")),
+    }
+}
+
+fn is_over() -> PyErr {
+    PyRuntimeError::new_err("the run in steps is over: it was finished, or a check of the simulator failed in it")
 }

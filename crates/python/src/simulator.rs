@@ -96,12 +96,9 @@ impl Control {
     }
 }
 
-/// Reads and checks a scenario to run; `seed` overrides the scenario's seed. A run that keeps the rows of flows and
-/// messages takes more memory.
-pub fn prepare(text: &str, file_name: &str, seed: Option<u64>, execution: Execution) -> Result<Scenario, Failure> {
-    let scenario = check(text, file_name, Purpose::Simulation, execution)?;
-    let seed = seed.unwrap_or(scenario.seed);
-    Ok(Scenario { seed, ..scenario })
+/// Reads and checks a scenario to run. A run that keeps the rows of flows and messages takes more memory.
+pub fn prepare(text: &str, file_name: &str, execution: Execution) -> Result<Scenario, Failure> {
+    check(text, file_name, Purpose::Simulation, execution)
 }
 
 /// Returns the reason why a run of `scenario` cannot write checkpoints; None if it can.
@@ -182,10 +179,9 @@ pub fn fabric(text: &str, file_name: &str) -> Result<String, Failure> {
 pub type MemoryParts = Vec<(String, String, f64)>;
 
 /// Estimates the memory of a run: the total, and its parts.
-pub fn memory_of(text: &str, file_name: &str, execution: Execution) -> Result<(f64, MemoryParts), Failure> {
-    let scenario = check(text, file_name, Purpose::Simulation, execution)?;
+pub fn memory_of(scenario: &Scenario, execution: Execution) -> Result<(f64, MemoryParts), Failure> {
     let topology = scenario.build_topology().map_err(Failure::Scenario)?;
-    let estimate = of_run(&scenario, &topology, execution);
+    let estimate = of_run(scenario, &topology, execution);
     let bytes = estimate.bytes();
     Ok((bytes, estimate.parts.into_iter().map(|part| (part.field, part.what, part.bytes)).collect()))
 }

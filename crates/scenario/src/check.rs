@@ -4,7 +4,6 @@ use std::path::Path;
 
 use hitless_core::settings::document::Document;
 use hitless_core::settings::{Finding, Problem, SettingsError, structure, without_byte_order_mark};
-use toml::Table;
 
 use crate::kind::{Registry, Surroundings};
 use crate::memory::Limit;
@@ -45,7 +44,7 @@ pub fn check_for(
     if !findings.is_empty() {
         return fail(findings);
     }
-    let mut scenario = match read(text, registry) {
+    let mut scenario = match read(&document, registry) {
         Ok(scenario) => scenario,
         Err(message) => return fail(vec![Finding::at(&document.lines, 0..0, Problem::new("", "", message))]),
     };
@@ -75,8 +74,8 @@ fn beyond(scenario: &Scenario, limit: Limit) -> Option<Problem> {
     memory::of_run(scenario, &scenario.build_topology().ok()?, limit.execution).beyond(limit.bytes)
 }
 
-fn read(text: &str, registry: &Registry) -> Result<Scenario, String> {
-    let mut table: Table = text.parse().map_err(|error: toml::de::Error| error.message().to_string())?;
+fn read(document: &Document<'_>, registry: &Registry) -> Result<Scenario, String> {
+    let mut table = document.table()?;
     defaults::fill(&mut table, registry);
     let mechanisms = registry.read(table.remove("mechanism"))?;
     let read = || table.try_into().map_err(|error: toml::de::Error| error.message().to_string());

@@ -3,7 +3,7 @@
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::Problem;
 use hitless_core::wire::BitRate;
-use hitless_switch::{Budget, Footprint, Half, Kept, RegisterUse, Resources};
+use hitless_switch::{Budget, Counter, Footprint, Half, Kept, RegisterUse, ResourceCounters, Resources};
 use serde_json::{Map, Value, json};
 
 use crate::network::topology::SwitchId;
@@ -117,8 +117,8 @@ impl SwitchResources {
 }
 
 fn amounts(footprint: &Footprint) -> Value {
-    let name = |name: &str| name.trim_start_matches("resources: ").to_owned();
-    Value::Object(footprint.named().into_iter().map(|(of, value)| (name(of), value.into())).collect())
+    let name = |of: Counter| of.label.trim_start_matches("resources: ").to_owned();
+    Value::Object(ResourceCounters::values(footprint).map(|(of, value)| (name(of), value.into())).collect())
 }
 
 fn available(budget: &Budget) -> Value {

@@ -76,9 +76,9 @@ impl Core {
         Backlog { packets: packets + underway.packets, bytes: bytes + underway.bytes }
     }
 
-    /// Returns whether a queue will accept a frame that leaves ingress now, judged by the backlog known now. With
+    /// Brings the backlog up to now, and returns whether a queue will then accept a frame that leaves ingress now. With
     /// queueing by flow, nearly every packet is accepted; the result then says whether another must go.
-    pub fn has_room(&mut self, now: Time, port: PortId, queue: QueueId, frame_bytes: u32) -> bool {
+    pub fn check_room(&mut self, now: Time, port: PortId, queue: QueueId, frame_bytes: u32) -> bool {
         let Backlog { packets, bytes } = self.committed(now, port, queue);
         let state = &self.ports[usize::from(port.0)];
         let (limit, waiting_bytes) = match &state.scheduler {

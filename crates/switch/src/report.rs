@@ -6,13 +6,27 @@ use hitless_core::wire::Time;
 /// Scope, quantity, and the steps of its value: each value holds from its time onwards.
 pub type Series = (String, &'static str, Vec<(Time, u64)>);
 
+/// Declaration of a counter; [`counters!`](crate::counters) makes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Name in files and programs: unique in its mechanism, in snake_case, the unit last: `packets_lost`.
+    pub key: &'static str,
+    /// Name in tables and reports: "packets lost".
+    pub label: &'static str,
+    /// Details beyond the label, or "".
+    pub meaning: &'static str,
+}
+
+/// Lists of declarations, one for each call of [`counters!`](crate::counters).
+pub type Declared = &'static [&'static [Counter]];
+
 /// Counters and histograms of a mechanism on a switch.
 #[derive(Default)]
 pub struct Report {
     /// The mechanism's name.
     pub mechanism: &'static str,
     /// `(scope, counter, value)`; the scope names the port or link that the counter belongs to.
-    pub counters: Vec<(String, &'static str, u64)>,
+    pub counters: Vec<(String, Counter, u64)>,
     /// `(scope, quantity with its unit, values)`.
     pub histograms: Vec<(String, &'static str, Histogram<u64>)>,
     /// `(scope, quantity, steps)`: each value holds from its time onwards.
@@ -35,52 +49,98 @@ impl Report {
     }
 
     /// Creates a report with counters of the whole switch. The mechanism acted if one of them is above zero.
-    pub fn of_counters<const N: usize>(mechanism: &'static str, counters: [(&'static str, u64); N]) -> Self {
-        let mut report = Self { acted: counters.iter().any(|(_, value)| *value > 0), ..Self::new(mechanism) };
-        counters.into_iter().for_each(|(counter, value)| report.count("switch", counter, value));
+    pub fn of_counters(mechanism: &'static str, counters: impl IntoIterator<Item = (Counter, u64)>) -> Self {
+        let mut report = Self::new(mechanism);
+        report.count("switch", counters);
+        report.acted = report.counters.iter().any(|(.., value)| *value > 0);
         report
     }
 
-    /// Adds a counter.
-    pub fn count(&mut self, scope: &str, counter: &'static str, value: u64) {
-        self.counters.push((scope.to_owned(), counter, value));
+    /// Adds counters with their values.
+    pub fn count(&mut self, scope: &str, counters: impl IntoIterator<Item = (Counter, u64)>) {
+        self.counters.extend(counters.into_iter().map(|(counter, value)| (scope.to_owned(), counter, value)));
     }
 }
 
-/// Declares a struct of counters, each with its name in `report`, in this order. A comment above a field adds details
-/// that the name does not give.
+/// Declares counters, each with its key and its label, in the order of reports. A comment above a counter gives details
+/// that the label does not. `ALL` has the declarations, for `Kind::COUNTERS`.
+///
+/// A struct has a field for each counter; `as` gives the key if the field has another name. A struct with arguments has
+/// no fields: its `values` are computed from the arguments.
 ///
 /// ```
 /// hitless_switch::counters! {
-///     /// What is counted of one port.
+///     /// Counters of a port.
 ///     pub struct PortCounters {
-///         seen = "packets seen",
-///         /// Of those, the ones whose queue was full.
-///         refused = "packets refused",
+///         seen as packets_seen = "packets seen",
+///         /// The queue was full.
+///         packets_refused = "packets refused",
+///     }
+/// }
+/// hitless_switch::counters! {
+///     /// Counters of a whole switch.
+///     pub struct SwitchCounters(ports: &[PortCounters]) {
+///         packets_seen_max = "most packets at a port": ports.iter().map(|port| port.seen).max().unwrap_or(0),
 ///     }
 /// }
 ///
 /// let mut report = hitless_switch::Report::new("gate");
-/// PortCounters { seen: 3, refused: 1 }.report("port 0", &mut report);
-/// assert_eq!(report.counters[1], ("port 0".to_owned(), "packets refused", 1));
+/// let counters = PortCounters { seen: 3, packets_refused: 1 };
+/// counters.report("port 0", &mut report);
+/// report.count("switch", SwitchCounters::values(&[counters]));
+/// let keys: Vec<_> = report.counters.iter().map(|(scope, counter, value)| (&**scope, counter.key, *value)).collect();
+/// assert_eq!(keys[..2], [("port 0", "packets_seen", 3), ("port 0", "packets_refused", 1)]);
+/// assert_eq!(keys[2..], [("switch", "packets_seen_max", 3)]);
+/// assert_eq!(PortCounters::ALL[1].meaning.trim(), "The queue was full.");
 /// ```
 #[macro_export]
 macro_rules! counters {
     ($(#[$about:meta])* $visible:vis struct $type:ident {
-        $($(#[$more:meta])* $field:ident = $name:literal),+ $(,)?
+        $($(#[doc = $more:literal])* $field:ident $(as $key:ident)? = $label:literal),+ $(,)?
     }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, $crate::state::State, $crate::state::Value)]
         $visible struct $type {
-            $(#[doc = $name] $(#[$more])* pub $field: u64),+
+            $(#[doc = $label] $(#[doc = $more])* pub $field: u64),+
         }
 
         impl $type {
+            /// Declarations.
+            $visible const ALL: &'static [$crate::Counter] =
+                &[$($crate::counters!(@declare $label, [$($more)*], $field $($key)?)),+];
+
             /// Adds all counters to a report.
             $visible fn report(&self, scope: &str, report: &mut $crate::Report) {
-                let Self { $($field),+ } = *self;
-                $(report.count(scope, $name, $field);)+
+                report.count(scope, self.values());
+            }
+
+            /// Returns the counters with their values.
+            $visible fn values(&self) -> impl Iterator<Item = ($crate::Counter, u64)> {
+                Self::ALL.iter().copied().zip([$(self.$field),+])
             }
         }
+    };
+    ($(#[$about:meta])* $visible:vis struct $type:ident($($argument:ident: $of:ty),+) {
+        $($(#[doc = $more:literal])* $key:ident = $label:literal: $value:expr),+ $(,)?
+    }) => {
+        $(#[$about])*
+        $visible struct $type;
+
+        impl $type {
+            /// Declarations.
+            $visible const ALL: &'static [$crate::Counter] =
+                &[$($crate::counters!(@declare $label, [$($more)*], $key)),+];
+
+            /// Returns the counters with their values.
+            $visible fn values($($argument: $of),+) -> impl Iterator<Item = ($crate::Counter, u64)> {
+                Self::ALL.iter().copied().zip([$($value),+])
+            }
+        }
+    };
+    (@declare $label:literal, [$($more:literal)*], $field:ident $key:ident) => {
+        $crate::counters!(@declare $label, [$($more)*], $key)
+    };
+    (@declare $label:literal, [$($more:literal)*], $key:ident) => {
+        $crate::Counter { key: stringify!($key), label: $label, meaning: concat!($($more),*) }
     };
 }

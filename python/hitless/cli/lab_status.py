@@ -141,9 +141,9 @@ def _ports(status: Values) -> Table:
 
 def _mechanisms(status: Values, *, every: bool) -> Table:
     table = status_table("switch", "mechanism", "at", "counter", "value", left=4)
-    for switch, mechanism, scope, counter, value in status["mechanisms"]:
-        if every or (value and not counter.startswith("resources")):
-            table.add_row(switch, mechanism, scope, counter, f"{value:,}")
+    for switch, mechanism, scope, counter, label, value in status["mechanisms"]:
+        if every or (value and not counter.startswith("resources_")):
+            table.add_row(switch, mechanism, scope, label, f"{value:,}")
     return table
 
 

@@ -118,15 +118,15 @@ def _tell_repairs(result: Status) -> None:
     """Report the fate of packets that the link lost on the way here, if it was protected."""
     rows = [row for row in result.values["mechanisms"] if "receiver" in row[2]]
 
-    def count(name: str) -> int:
-        return sum(int(value) for *_, counter, value in rows if counter == name)
+    def count(key: str) -> int:
+        return sum(int(value) for *_, counter, _, value in rows if counter == key)
 
-    delivered, lost = count("packets delivered"), count("packets lost")
+    delivered, lost = count("packets_delivered"), count("packets_lost")
     if delivered + lost == 0:
         return
     print_note(
-        f"of {delivered + lost} packets for this end the link lost {count('packets found missing')}: "
-        f"{count('packets recovered')} recovered, {lost} lost for good ({count('ackNoTimeouts')} timeouts)"
+        f"of {delivered + lost} packets for this end the link lost {count('packets_missing')}: "
+        f"{count('packets_recovered')} recovered, {lost} lost for good ({count('ack_no_timeouts')} timeouts)"
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import tomli_w
 
-from hitless.checking import check_scenario
+from hitless.checking import checked
 from hitless.checkpoints import RunRequest
 from hitless.cli.p4_files import Entries, age_note
 from hitless.cli.run import run_request
@@ -63,8 +63,8 @@ def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, js
     if show:
         print_text(text.rstrip("\n"))
         return 0
-    check_scenario(text, str(program), keeps_rows=False, threads=thread_count())
-    return run_request(RunRequest(program.stem, str(program), text, None, seed), out=out, json=json)
+    scenario = checked(text, str(program), keeps_rows=False, threads=thread_count())
+    return run_request(RunRequest(program.stem, str(program), text, None, seed), scenario, out=out, json=json)
 
 
 def _routes(text: str) -> dict[str, str]:

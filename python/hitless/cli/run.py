@@ -3,7 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from hitless.checking import check_scenario
+from hitless._native import CheckedScenario
+from hitless.checking import checked
 from hitless.checkpoints import Checkpoints, Every, RunRequest, can_resume, take_away
 from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
@@ -11,7 +12,6 @@ from hitless.cli.run_app import RunOptions
 from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
 from hitless.outcome.mechanisms import counters_above_zero
-from hitless.outcome.run import counter_key
 from hitless.results import ResultsFolder
 from hitless.runs.result import Measurement
 from hitless.runs.scenario_run import scenario_run
@@ -20,39 +20,46 @@ from hitless.terminal.console import print_json, print_note
 from hitless.whole_file import file_name, name_of
 
 
-def run_scenario(text: str, options: RunOptions) -> int:
+def run_scenario(scenario: CheckedScenario, options: RunOptions) -> int:
     """Run a valid scenario, read from the file in the options; return the exit code."""
     path, seed, out, json = options.scenario, options.seed, options.out, options.json
     is_file = path != STANDARD_INPUT
     request = RunRequest(
         name_of(Path(path.stem)) if is_file else "stdin",
         shown_name(path),
-        text,
+        scenario.text,
         name_of(path) if is_file else None,
         seed,
     )
     if options.checkpoint is None:
-        return run_request(request, out=out, json=json)
+        return run_request(request, scenario, out=out, json=json)
     every = Every.of(options.checkpoint, "--checkpoint")
     request = replace(request, file=name_of(path.absolute()) if is_file else None, checkpoint=options.checkpoint)
-    refusal = Simulation(text, file_name=request.file or request.shown, seed=seed).checkpoint_refusal()
+    refusal = Simulation(scenario, file_name=request.file or request.shown, seed=seed).checkpoint_refusal()
     if refusal is not None:
         raise BadInput(refusal, where=request.shown, hint="run it without --checkpoint")
-    return run_request(request, out=out, json=json, checkpoints=Checkpoints(request, every))
+    return run_request(request, scenario, out=out, json=json, checkpoints=Checkpoints(request, every))
 
 
 def resume_run(folder: Path, *, json: bool) -> int:
     """Resume the run with results in ``folder`` from its newest checkpoint; return the exit code."""
     request = RunRequest.read(folder)
-    check_scenario(request.text, request.shown)
+    scenario = checked(request.text, request.file or request.shown)
     checkpoints = Checkpoints(request, Every.of(request.checkpoint, str(folder)), resumes=True)
-    return run_request(request, out=folder, json=json, checkpoints=checkpoints)
+    return run_request(request, scenario, out=folder, json=json, checkpoints=checkpoints)
 
 
-def run_request(request: RunRequest, *, out: Path | None, json: bool, checkpoints: Checkpoints | None = None) -> int:
-    """Run a valid scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
+def run_request(
+    request: RunRequest,
+    scenario: CheckedScenario,
+    *,
+    out: Path | None,
+    json: bool,
+    checkpoints: Checkpoints | None = None,
+) -> int:
+    """Run the scenario of a request; return the exit code. With ``checkpoints`` its rows are kept in memory."""
     rows = RowsFolder()
-    work = PacketSimulation(request.text, request.file, rows, checkpoints)
+    work = PacketSimulation(scenario, request.file, rows, checkpoints)
     study = scenario_run(request.name, request.shown, work, request.seed)
 
     def make_folder() -> ResultsFolder:
@@ -74,8 +81,7 @@ def run_request(request: RunRequest, *, out: Path | None, json: bool, checkpoint
     if json:
         about = {"scenario": request.shown, "folder": str(execution.folder.path)}
         found = {name: value for name, value in result.as_json().items() if name != "id"}
-        table = counters_above_zero(run.tables.get("mechanisms") if run is not None else None)
-        counters = [{"key": counter_key(row["counter"]), **row} for row in table.to_dicts()]
+        counters = counters_above_zero(run.tables.get("mechanisms") if run is not None else None).to_dicts()
         summary = run.summary.values if run is not None else None
         print_json({**about, **found, "mechanisms": counters, "summary": summary})
     elif run is not None:

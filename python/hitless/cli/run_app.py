@@ -79,10 +79,10 @@ def run(options: RunOptions) -> int:
     if has_checkpoints and options.threads not in {None, 1}:
         raise BadInput("a run with checkpoints is on one thread", where="--threads", hint="leave it out")
     count = take_threads(1 if has_checkpoints else options.threads)
-    text = read_sound(options.scenario, keeps_rows=has_checkpoints, threads=count)
+    scenario = read_sound(options.scenario, keeps_rows=has_checkpoints, threads=count)
     from hitless.cli.run import run_scenario
 
-    return run_scenario(text, options)
+    return run_scenario(scenario, options)
 
 
 def resume(

@@ -5,9 +5,8 @@ import textwrap
 from pathlib import Path
 
 from hitless import _native
-from hitless.checking import check_scenario
 from hitless.cli.scenario_pages import pages
-from hitless.cli.scenario_text import read_scenario, shown_name
+from hitless.cli.scenario_text import read_sound, shown_name
 from hitless.errors import BadInput
 from hitless.terminal.console import print_note, print_text
 from hitless.threads import thread_count
@@ -16,11 +15,10 @@ _NAME_CELLS = 24
 
 
 def check(path: Path) -> None:
-    text = read_scenario(path)
     threads = thread_count()
-    effective = check_scenario(text, shown_name(path), keeps_rows=False, threads=threads)
-    print_text(effective)
-    total, parts = _native.scenario_memory(text, shown_name(path), keeps_rows=False, threads=threads)
+    scenario = read_sound(path, keeps_rows=False, threads=threads)
+    print_text(scenario.effective)
+    total, parts = scenario.memory()
     largest = max(parts, key=lambda part: part[2])
     on = f"up to {threads} threads" if threads > 1 else "one thread"
     print_note(f"a run on {on} takes about {total / 1e6:,.0f} MB of memory, most of it for {largest[1]} ({largest[0]})")

@@ -8,7 +8,8 @@ import io
 import sys
 from pathlib import Path
 
-from hitless.checking import check_scenario
+from hitless._native import CheckedScenario
+from hitless.checking import checked
 from hitless.errors import BadInput
 from hitless.whole_file import READ_MAX_BYTES, UTF_8, name_of, text_of
 
@@ -37,14 +38,9 @@ def _read_standard_input() -> str:
     return io.TextIOWrapper(io.BytesIO(found), encoding=UTF_8).read()
 
 
-def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
-    """Return the text of a scenario that can run on ``threads``, with its rows kept in memory or not.
-
-    Raises `BadInput`.
-    """
-    text = read_scenario(path)
-    check_scenario(text, shown_name(path), keeps_rows=keeps_rows, threads=threads)
-    return text
+def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> CheckedScenario:
+    """Return a scenario that can run on ``threads``, with its rows kept in memory or not. Raises `BadInput`."""
+    return checked(read_scenario(path), shown_name(path), keeps_rows=keeps_rows, threads=threads)
 
 
 def shown_name(path: Path) -> str:

@@ -1,29 +1,64 @@
-"""Counters of mechanisms over several places: sums, and maxima of maxima."""
+"""Counters of mechanisms: their declarations, and values over several places: sums, and maxima of maxima."""
 
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
+from hitless import _native
+from hitless.suggest import similar
+
 _MAXIMA = frozenset({"highest", "largest", "longest", "max", "maximum", "most", "peak"})
-"""Words in the names of counters that are maxima."""
+"""Words in the keys of counters that are maxima."""
+_UNITS = frozenset({"bits", "blocks", "bytes", "frames", "ns"})
 
 
-def is_maximum(name: str) -> bool:
-    """Is a counter a maximum, such as "most bytes", "longest stall (ns)" or "replay buffer peak (bytes)"?"""
-    return not _MAXIMA.isdisjoint(re.split("[ _]", name))
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Declaration of a counter."""
+
+    key: str
+    label: str
+    meaning: str
+    """Details beyond the label, or ""."""
+
+    @property
+    def unit(self) -> str:
+        """The last word of the key if it is a unit; "" for a count."""
+        last = self.key.rpartition("_")[2]
+        return last if last in _UNITS and last != self.key else ""
 
 
-def over_places(name: str, values: Iterable[int]) -> int:
+def declared() -> Mapping[str, list[Counter]]:
+    """Return the counters of each kind of mechanism; the kind "" has the resources, which every kind reports."""
+    return {
+        kind: [Counter(key, label, " ".join(meaning.split())) for key, label, meaning in counters]
+        for kind, counters in _native.mechanism_counters()
+    }
+
+
+def require_key(key: str, known: Collection[str]) -> None:
+    """Raise `KeyError` with similar keys if the key is neither ``known`` nor declared by a mechanism."""
+    keys = {*known, *(counter.key for counters in declared().values() for counter in counters)}
+    if key not in keys:
+        raise KeyError(f"unknown counter {key!r}; {similar(key, keys)}")
+
+
+def is_maximum(key: str) -> bool:
+    """Is a counter a maximum, such as ``longest_stall_ns`` or ``replay_buffer_peak_bytes``?"""
+    return not _MAXIMA.isdisjoint(key.split("_"))
+
+
+def over_places(key: str, values: Iterable[int]) -> int:
     """Return a counter over several places."""
-    return max(values, default=0) if is_maximum(name) else sum(values)
+    return max(values, default=0) if is_maximum(key) else sum(values)
 
 
 def by_mechanism(table: pl.DataFrame) -> pl.DataFrame:
     """Return each counter of each mechanism over all switches, from a run's table ``mechanisms``."""
-    grouped = table.group_by("mechanism", "counter", maintain_order=True).agg(
+    grouped = table.group_by("mechanism", "counter", "label", maintain_order=True).agg(
         sum=pl.col("value").sum(), max=pl.col("value").max()
     )
-    maxima = [is_maximum(name) for name in grouped["counter"]]
+    maxima = [is_maximum(key) for key in grouped["counter"]]
     value = pl.when(pl.Series(maxima, dtype=pl.Boolean)).then("max").otherwise("sum")
-    return grouped.select("mechanism", "counter", value=value)
+    return grouped.select("mechanism", "counter", "label", value=value)

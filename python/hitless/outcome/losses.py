@@ -20,7 +20,7 @@ _IN_HOSTS = ("arrived after the end of the flow", "copy of a packet held for ord
 """Received packets that a host could not use: nothing was lost by dropping them."""
 _CARD = "network card full"
 _GUARDS = ("linkguardian", "link-layer-retry", "wharf")
-"""Mechanisms for one link that count unrecovered packets as "packets lost" at their receiving ends."""
+"""Mechanisms for one link that count unrecovered packets as "packets_lost" at their receiving ends."""
 _SILENT = frozenset(
     {
         "afq",
@@ -131,7 +131,7 @@ def _lost_on_links(run: Run, scenario: Mapping[str, Any], *, down: int) -> int |
             return f"frames of mechanisms were on {link} too"
         elif link not in guarded:
             lost += frames
-    return lost + (counter(run, "packets lost") or 0)
+    return lost + (counter(run, "packets_lost") or 0)
 
 
 def _corrupted_by_link(run: Run) -> Iterator[tuple[str, int]]:
@@ -146,12 +146,12 @@ def _was_ever_on(run: Run, guard: Mapping[str, Any]) -> bool:
     activation: Sequence[Mapping[str, Any]] = guard.get("activation") or []
     if not activation:
         return True
-    return counter(run, "switched on") != 0
+    return counter(run, "switched_on") != 0
 
 
 def _recovered(run: Run) -> int | None:
     """Sum the counters of LinkGuardian and Wharf; Link Layer Retry lacks one because it replays other packets, too."""
-    found = [counter(run, name) for name in ("packets recovered", "frames restored")]
+    found = [counter(run, name) for name in ("packets_recovered", "frames_restored")]
     known = [count for count in found if count is not None]
     return sum(known) if known else None
 

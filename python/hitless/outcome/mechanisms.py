@@ -13,75 +13,75 @@ import polars as pl
 from hitless.outcome.counters import by_mechanism
 from hitless.outcome.run import Run
 
-COUNTERS = ("switch", "mechanism", "scope", "counter", "value")
+COUNTERS = ("switch", "mechanism", "scope", "counter", "label", "value")
 """The columns of a counter."""
-_RESOURCES = "resources:"
+_RESOURCES = "resources_"
 _DEFLECTING = (
-    ("packets seen", "packets seen"),
-    ("packets detoured", "detours"),
-    ("packets given up at their deflection port", "given up"),
+    ("packets_seen", "packets seen"),
+    ("packets_detoured", "detours"),
+    ("packets_given_up", "given up"),
 )
 """A packet can take several detours."""
 
 _CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
     "linkguardian": (
-        ("packets protected", "packets protected"),
-        ("packets recovered", "recovered"),
-        ("packets lost", "lost for good"),
+        ("packets_protected", "packets protected"),
+        ("packets_recovered", "recovered"),
+        ("packets_lost", "lost for good"),
     ),
     "link-layer-retry": (
-        ("frames numbered", "frames numbered"),
-        ("frames replayed", "replayed"),
-        ("packets lost", "lost for good"),
+        ("frames_numbered", "frames numbered"),
+        ("frames_replayed", "replayed"),
+        ("packets_lost", "lost for good"),
     ),
     "wharf": (
-        ("data frames sent", "frames sent"),
-        ("frames restored", "restored"),
-        ("packets lost", "lost for good"),
+        ("data_frames_sent", "frames sent"),
+        ("frames_restored", "restored"),
+        ("packets_lost", "lost for good"),
     ),
     "sqr": (
-        ("packets marked", "packets marked"),
+        ("packets_marked", "packets marked"),
         ("failures", "failures seen"),
-        ("packets sent from the cache", "sent from the cache"),
+        ("packets_sent_from_cache", "sent from the cache"),
     ),
     "afq": (
-        ("packets given a queue", "packets queued"),
-        ("packets dropped too far ahead", "dropped too far ahead"),
-        ("packets marked", "marked"),
+        ("packets_assigned", "packets queued"),
+        ("packets_dropped_too_far_ahead", "dropped too far ahead"),
+        ("packets_marked", "marked"),
     ),
     "rimm": (
         ("alarms", "alarms"),
-        ("packets detoured", "packets detoured"),
-        ("packets released in order", "released in order"),
+        ("packets_detoured", "packets detoured"),
+        ("packets_released_in_order", "released in order"),
     ),
     "dibs": _DEFLECTING,
     "pabo": _DEFLECTING,
     "simple-deflection": _DEFLECTING,
     "preemptive-deflection": _DEFLECTING,
     "aifo": (
-        ("packets seen", "packets seen"),
-        ("packets not admitted", "not admitted"),
-        ("packets of a full queue", "of a full queue"),
+        ("packets_seen", "packets seen"),
+        ("packets_not_admitted", "not admitted"),
+        ("packets_of_full_queue", "of a full queue"),
     ),
     "rank-guard": (
-        ("packets seen", "packets seen"),
-        ("packets with a rank raised", "ranks raised"),
-        ("flows found to send more than they promised", "flows found out"),
+        ("packets_seen", "packets seen"),
+        ("packets_raised", "ranks raised"),
+        ("flows_found_out", "flows found out"),
     ),
     "trimming": (
-        ("packets seen", "packets seen"),
-        ("packets trimmed", "trimmed"),
-        ("headers lost", "headers lost"),
+        ("packets_seen", "packets seen"),
+        ("packets_trimmed", "trimmed"),
+        ("headers_lost", "headers lost"),
     ),
     "vertigo": (
-        ("packets seen", "packets seen"),
-        ("packets that had to leave", "had to leave their queue"),
-        ("packets detoured", "detoured"),
+        ("packets_seen", "packets seen"),
+        ("packets_displaced", "had to leave their queue"),
+        ("packets_deflected", "deflected"),
     ),
     "bolt": (
-        ("packets seen", "packets seen"),
-        ("packets that met a congested queue", "met a congested queue"),
-        ("notices sent", "notices sent"),
+        ("packets_seen", "packets seen"),
+        ("packets_congested", "met a congested queue"),
+        ("notices_sent", "notices sent"),
     ),
 }
 
@@ -107,8 +107,8 @@ def did_of(run: Run) -> list[Did]:
     totals = by_mechanism(table)
     for (mechanism,), counters in totals.partition_by("mechanism", as_dict=True, maintain_order=True).items():
         of = dict(counters.select("counter", "value").iter_rows())
-        chosen = _CHOSEN.get(str(mechanism)) or _first(of)
-        found.append(Did(str(mechanism), [(words, of[name]) for name, words in chosen if name in of]))
+        chosen = _CHOSEN.get(str(mechanism)) or _first(counters)
+        found.append(Did(str(mechanism), [(words, of[key]) for key, words in chosen if key in of]))
     return found
 
 
@@ -120,7 +120,7 @@ def counters_above_zero(table: pl.DataFrame | None) -> pl.DataFrame:
     return table.select(COUNTERS).filter((pl.col("value") > 0) & ~pl.col("counter").str.starts_with(_RESOURCES))
 
 
-def _first(counters: Mapping[str, int]) -> Sequence[tuple[str, str]]:
-    """Return the first three counters of a mechanism, under its own names."""
-    own = [name for name in counters if not name.startswith(_RESOURCES)]
-    return [(name, name) for name in own[:3]]
+def _first(counters: pl.DataFrame) -> Sequence[tuple[str, str]]:
+    """Return the first three counters of a mechanism, under its own labels."""
+    own = counters.filter(~pl.col("counter").str.starts_with(_RESOURCES))
+    return list(own.select("counter", "label").head(3).iter_rows())

@@ -1,6 +1,5 @@
 """A finished run: its summary, and tables as data frames. A column's name ends with its unit."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -8,19 +7,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from hitless.errors import HitlessError
-from hitless.outcome.counters import over_places
+from hitless.outcome.counters import over_places, require_key
 
 if TYPE_CHECKING:
     from hitless.outcome.autopsy import Why
     from hitless.outcome.pictures import RunPictures
 
 _PS_PER_US = 1e6
-
-
-def counter_key(counter: str) -> str:
-    """Return the key of a counter for programs, its name in snake case: "packets lost" is "packets_lost"."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", counter).lower()
-    return re.sub(r"[^a-z0-9]+", "_", words).strip("_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +109,24 @@ class Run:
 
     @property
     def mechanisms(self) -> pl.DataFrame:
-        """Counters of each mechanism at each switch: switch, mechanism, scope, counter, value."""
+        """Counters of each mechanism at each switch: switch, mechanism, scope, counter, label, value."""
         return self.table("mechanisms")
 
-    def counter(self, name: str, switch: str | None = None, *, default: int | None = None) -> int:
-        """Return a counter of the mechanisms over all ports, and over all switches unless one is named.
+    def counter(self, key: str, switch: str | None = None, *, default: int | None = None) -> int:
+        """Return the counter with this key over all ports, and over all switches unless one is named.
 
-        ``name`` is the counter's key, as ``"packets_lost"``, or its name for people. The result is the sum, but the
-        maximum for a counter named as one ("most bytes", "longest stall (ns)", "replay buffer peak (bytes)"). Without a
-        ``default``, raises `KeyError` if no mechanism there has this counter.
+        docs/reference/counters.md lists the keys. The result is the sum, but the maximum for a counter named as one
+        (``longest_stall_ns``, ``replay_buffer_peak_bytes``). Without a ``default``, raises `KeyError` if no mechanism
+        there has this counter. An unknown key always raises `KeyError`.
         """
-        counters, key = self.mechanisms["counter"], counter_key(name)
-        found = self.mechanisms.filter(counters.is_in([one for one in counters.unique() if counter_key(one) == key]))
+        found = self.mechanisms.filter(self.mechanisms["counter"].cast(pl.String) == key)
         if switch is not None:
             found = found.filter(pl.col("switch") == switch)
         if not found.is_empty():
-            return over_places(name, found["value"].to_list())
+            return over_places(key, found["value"].to_list())
+        require_key(key, self.mechanisms["counter"].unique())
         if default is None:
-            raise KeyError(f"no mechanism {f'at {switch} ' if switch else ''}has a counter {name!r}")
+            raise KeyError(f"no mechanism {f'at {switch} ' if switch else ''}has a counter {key!r}")
         return default
 
     def why(self, flow: int, number: int | None = None) -> "Why":

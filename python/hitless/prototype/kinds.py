@@ -120,6 +120,7 @@ def _register_mechanism(mechanism: MechanismClass, *, replaces: bool) -> None:
         "claims": list(mechanism.claims),
         "queues": mechanism.queues,
         "marks": mechanism.marks,
+        "counters": dict(mechanism.counters),
         "header_bytes": mechanism.header_bytes,
         "schema": schema_of(settings),
     }

@@ -6,11 +6,13 @@ makes the same seed give the same run.
 """
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from functools import reduce
 from operator import or_
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from hitless._native import Context, DropReason, Event, Verdict
@@ -49,7 +51,7 @@ Claim: TypeAlias = Literal[
 """Action of a mechanism at its ports that conflicts with other mechanisms."""
 
 Counters: TypeAlias = Mapping[str, int | Mapping[str, int]]
-"""Values by counter, or by scope, such as "port 3", and counter."""
+"""Values by key of a counter, or by scope, such as "port 3", and key."""
 
 
 class HookSet(IntFlag):
@@ -131,6 +133,7 @@ class Mechanism(Generic[S]):
     claims: ClassVar[Sequence[Claim]]
     queues: ClassVar[int]
     marks: ClassVar[bool]
+    counters: ClassVar[Mapping[str, str]]
     depths: ClassVar[Literal["own"] | None]
     header_bytes: ClassVar[int]
 
@@ -144,6 +147,7 @@ class Mechanism(Generic[S]):
         claims: Sequence[Claim] = (),
         queues: int = 0,
         marks: bool = False,
+        counters: Mapping[str, str] = MappingProxyType({}),
         depths: Literal["own"] | None = None,
         header_bytes: int = 0,
     ) -> None:
@@ -151,18 +155,22 @@ class Mechanism(Generic[S]):
 
         Further arguments: its ``stage``; the field of the settings that names the ``places`` where it runs; the
         conflicting actions that it ``claims`` there; the maximum number of ``queues`` that it requests at a port;
-        whether it ``marks`` packets of ECN-capable transports; ``depths="own"`` if hooks read the depths of its ports'
-        queues; the length of its `Packet.header`, ``header_bytes``, from 1 to 16.
+        whether it ``marks`` packets of ECN-capable transports; the ``counters`` that it reports, with the label for
+        each key; ``depths="own"`` if hooks read the depths of its ports' queues; the length of its `Packet.header`,
+        ``header_bytes``, from 1 to 16.
 
-        Raises `TypeError` for another value of ``depths`` or ``header_bytes``.
+        Raises `TypeError` for another value of ``depths`` or ``header_bytes``, and for keys that are not snake_case.
         """
         if depths not in {None, "own"}:
             raise TypeError(f'depths is "own" or None, not {depths!r}')
         if header_bytes not in range(17):
             raise TypeError(f"header_bytes is a whole number from 0 (no header) to 16, not {header_bytes!r}")
+        if wrong := [key for key in counters if not re.fullmatch("[a-z][a-z0-9]*(_[a-z0-9]+)*", key)]:
+            raise TypeError(f'the key of a counter is in snake_case, such as "packets_lost", not {wrong[0]!r}')
         super().__init_subclass__()
         cls.kind, cls.title, cls.stage, cls.places = kind, title or cls.__name__, stage, places
         cls.claims, cls.queues, cls.marks, cls.depths = tuple(claims), queues, marks, depths
+        cls.counters = dict(counters)
         cls.header_bytes = header_bytes
 
     @classmethod
@@ -222,5 +230,5 @@ class Mechanism(Generic[S]):
         """Handle an event outside the path of packets."""
 
     def report(self) -> Counters:
-        """Return its counters."""
+        """Return its counters; the class declares their keys with ``counters``."""
         return {}

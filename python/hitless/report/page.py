@@ -15,7 +15,7 @@ from hitless.drawing.palette import Palette
 from hitless.drawing.plot import Plot
 from hitless.drawing.svg import ALONE_STYLE, draw
 from hitless.numbers import format_number
-from hitless.outcome.mechanisms import COUNTERS, counters_above_zero
+from hitless.outcome.mechanisms import counters_above_zero
 from hitless.outcome.scenario import facts_of, scenario_of
 from hitless.runs.result import Measurement, Result, RowType
 from hitless.topology import draw_topology
@@ -124,7 +124,8 @@ def _tables(result: Result[RowType]) -> list[Table]:
     """Return the counters of mechanisms and links, without zeros."""
     folder = file_name(result.id)
     counters = counters_above_zero(result.tables.get("mechanisms"))
-    made = [_table("Counters of mechanisms", counters, COUNTERS, f"{folder}/mechanisms.parquet")]
+    labelled = counters.drop("counter").rename({"label": "counter"})
+    made = [_table("Counters of mechanisms", labelled, labelled.columns, f"{folder}/mechanisms.parquet")]
     links = result.tables.get("links")
     # The columns of a table without rows are untyped.
     if links is not None and not links.is_empty() and set(_LINKS) <= set(links.columns):

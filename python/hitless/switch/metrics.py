@@ -131,7 +131,7 @@ def _of_reasons(values: Mapping[str, Any]) -> Iterator[Metric]:
 def _of_mechanisms(values: Mapping[str, Any]) -> Metric:
     labels = ["switch", "mechanism", "at", "counter"]
     # A gauge, because some counters of mechanisms are depths, which fall again.
-    rows = ((labels_of, value) for *labels_of, value in values["mechanisms"])
+    rows = ((labels_of, value) for *labels_of, _, value in values["mechanisms"])
     return family(GaugeMetricFamily, f"{PREFIX}mechanism", "Counters of mechanisms.", labels, rows)
 
 

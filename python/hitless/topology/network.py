@@ -1,12 +1,12 @@
 """The network of a scenario: hosts, switches, links, and the marks of mechanisms and faults on them."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hitless.checking import fabric_of
 from hitless.outcome.losses import directions_of
+from hitless.outcome.scenario import scenario_of
 from hitless.prototype.kinds import places_field
 
 _NAMED = 3
@@ -71,7 +71,7 @@ class Network:
 
 def network_of(effective: str) -> Network:
     """Return the network of an effective scenario."""
-    scenario = tomllib.loads(effective)
+    scenario = scenario_of(effective)
     fabric = fabric_of(scenario)
     switches = set(fabric["switches"])
     wires = list(_wires(scenario["topology"], fabric["links"], switches))

@@ -143,4 +143,4 @@ def dropped_bytes_per_flow(run: Run) -> float:
 
 def misestimated(run: Run) -> tuple[int, int]:
     """Packets that the sketch put into a later queue than an exact account of bids would have; and all checked."""
-    return run.counter("packets in a later queue than they should be"), run.counter("packets whose bid was checked")
+    return run.counter("packets_in_later_queue"), run.counter("bids_checked")

@@ -43,7 +43,7 @@ class _Incast:
         of = (incast.share(self.case, run),)
         note = f"{int(run.table('flows')['timeouts'].sum()):,} timeouts"
         yield over.row("AFQ", x, "completion time over ideal", None, EXPERIMENT, note=note, completed=of)
-        ahead = run.counter("packets dropped too far ahead")
+        ahead = run.counter("packets_dropped_too_far_ahead")
         for reason, count in ((_FULL, run.summary.drops.get(_FULL, 0)), ("too far ahead", ahead)):
             value = count / incast.queries_begun(run)
             yield Row("AFQ", x, f"packets dropped for each query: {reason}", "", value, judge=EXPERIMENT)

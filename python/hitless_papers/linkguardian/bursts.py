@@ -140,7 +140,7 @@ def _coverage(name: str, model: Mapping[str, Any], found: Mapping[int, int], eve
 
 def _registers(name: str, registers: int, run: Run) -> Row:
     """Return the share by LinkGuardian's counters, which count packets: an event can count more than once."""
-    beyond, events = run.counter("losses beyond the request registers", "sw2"), run.counter("loss events", "sw6")
+    beyond, events = run.counter("losses_beyond_registers", "sw2"), run.counter("loss_events", "sw6")
     return _counted(f"LG, {name}", registers, "loss events covered, by LG's counter", beyond, events)
 
 

@@ -209,9 +209,9 @@ def watch(loss: float, polls: int, seed: int, buses: Mapping[str, Bus], target: 
         activation,
         copies,
         deactivation,
-        lab.counter("sw2", "packets protected"),
-        lab.counter("sw6", "packets lost"),
-        lab.counter("sw6", "packets recovered"),
+        lab.counter("sw2", "packets_protected"),
+        lab.counter("sw6", "packets_lost"),
+        lab.counter("sw6", "packets_recovered"),
     )
     lab.receiver.bus.close()
     lab.sender.bus.close()

@@ -115,14 +115,14 @@ class Future(Exhibit):
 
     def _both_ways_rows(self, runs: Runs) -> Iterator[Row]:
         found = {(loss, of): runs[f"both ways {loss:g} {of}"] for loss in (1e-3, 1e-2) for of in _CONTROL}
-        holds = all(run.counter("packets lost") == 0 for (_, of), run in found.items() if of == "repeated")
+        holds = all(run.counter("packets_lost") == 0 for (_, of), run in found.items() if of == "repeated")
         nothing = Shape(holds, "with repeated control messages no packet is lost in either direction")
         for loss in (1e-3, 1e-2):
             for label in _CONTROL:
                 run = found[loss, label]
-                lost = run.counter("packets lost")
+                lost = run.counter("packets_lost")
                 series, x = f"control messages {label}", f"25G both ways {loss:g}"
-                note = f"of {run.counter('packets protected'):,}, both directions"
+                note = f"of {run.counter('packets_protected'):,}, both directions"
                 judge = nothing if label == "repeated" else None
                 yield _count(series, x, "packets lost on the link", lost, judge, note=note)
                 missing, sent = _missing(run)
@@ -168,7 +168,7 @@ class Future(Exhibit):
             for count in counts:
                 run = runs[f"hub {rate_gbps} {count}"]
                 lost, sent = _missing(run)
-                unprotected = run.counter("packets protected", "hub") - _retired(run)
+                unprotected = run.counter("packets_protected", "hub") - _retired(run)
                 is_admitted = count <= _ADMITTED[rate_gbps]
                 series = "admitted" if is_admitted else "refused by the rule"
                 x = f"{rate_gbps}G, {count} links on two recirculation ports"
@@ -230,7 +230,7 @@ class Future(Exhibit):
                 yield _count(scheme, x, "datagrams out of order", reordered, kept, note=note)
                 of_both = Shape(lost == 0, f"two simultaneous classes: class {group} loses no datagram")
                 yield _count(scheme, x, "datagrams lost", lost, of_both if is_both else None, note=note)
-            yield _count(scheme, "link", "packets that waited", run.counter("packets buffered"))
+            yield _count(scheme, "link", "packets that waited", run.counter("packets_buffered"))
 
     # Fallback.
 
@@ -242,7 +242,7 @@ class Future(Exhibit):
     def _fallback_rows(self, runs: Runs) -> Iterator[Row]:
         for scheme in _FALLBACK_SCHEMES:
             run = runs[f"fallback {scheme}"]
-            changes = run.counter("level changes")
+            changes = run.counter("level_changes")
             x = "100G, 1e-4, then 5e-2 for a third of the run, then 1e-4"
             note = "over the whole run and the idle millisecond after it; second copies count too"
             yield Row(scheme, x, "link speed", "%", speed_percent(run, 100, "b->right"), note=note)
@@ -261,16 +261,16 @@ class Future(Exhibit):
 
     def _fast_rows(self, runs: Runs) -> Iterator[Row]:
         fast = [label for label, (recirculation, _, _) in _FAST.items() if recirculation != "100 Gbps"]
-        holds = all(runs[f"400G {label}"].counter("packets lost") == 0 for label in fast)
+        holds = all(runs[f"400G {label}"].counter("packets_lost") == 0 for label in fast)
         nothing = Shape(holds, "no packet is lost at 400G with recirculation at 400G or without recirculation")
         for label in _FAST:
             run = runs[f"400G {label}"]
-            lost, sent = run.counter("packets lost"), run.counter("packets protected")
+            lost, sent = run.counter("packets_lost"), run.counter("packets_protected")
             judge = nothing if label in fast else None
             yield _count(label, "400G 1e-3", "packets lost on the link", lost, judge, note=f"of {sent:,}")
             seconds = testbed.packets_duration_s(self._packets * 2, 400)
             yield Row(label, "400G 1e-3", "link speed", "%", speed_percent(run, 400, "b->right", seconds))
-            yield _count(label, "400G 1e-3", "ackNoTimeouts", run.counter("ackNoTimeouts"))
+            yield _count(label, "400G 1e-3", "ackNoTimeouts", run.counter("ack_no_timeouts"))
 
 
 _LATE_US = 100.0
@@ -330,7 +330,7 @@ def _hub(rate_gbps: int, count: int, packets: int) -> Fields:
 def _retired(run: Run) -> int:
     """Count copies that were retired or retransmitted."""
     retired = int(run.summary["retired"].get("copy retired", 0))
-    return retired + run.counter("packets retransmitted", "hub")
+    return retired + run.counter("packets_retransmitted", "hub")
 
 
 def _requests(count: int, loss: Mapping[str, Any], guardian: Mapping[str, Any]) -> Fields:

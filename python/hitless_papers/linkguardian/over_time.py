@@ -289,7 +289,7 @@ class Figure9b(OverTime):
         judge = judged(during.number > 2 * before, "more severe than the corruption before")
         note = f"{before:.0f} per second while the link corrupts without protection"
         yield during.row(series, "LG on", _AGAIN, None, judge, unit="1/s", note=note)
-        lost = without.run.counter("packets lost", "sw6")
+        lost = without.run.counter("packets_lost", "sw6")
         judge = judged(lost > 0, "the reordering buffer overflows")
         yield Row(series, "LG on", "packets lost by LinkGuardian", "", lost, judge=judge)
         mean, most = without.depth_kb(_BUFFER, "LG on")
@@ -335,7 +335,7 @@ class Figure21a(OverTime):
         drops = congestion_losses(measured.run)
         seen = Shape(drops > 0, "congestion losses once LinkGuardian is on")
         yield Row("LG", "LG on", "frames that sw2 had no room for", "", drops, judge=seen)
-        lost = measured.run.counter("packets lost", "sw6")
+        lost = measured.run.counter("packets_lost", "sw6")
         none = Shape(lost <= drops / 100 + 1, "the corruption losses are nearly eliminated")
         yield Row("LG", "LG on", "packets lost by LinkGuardian", "", lost, judge=none)
 

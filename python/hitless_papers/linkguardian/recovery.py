@@ -71,8 +71,8 @@ class Figure19(Exhibit):
         for rate_gbps, paper in _LARGEST_US.items():
             run = runs[f"{rate_gbps}G"]
             largest = float(delays_us(run)[0].max())
-            recovered = run.counter("packets recovered", "sw6")
-            note = f"{recovered:,} recoveries, {run.counter('copies per lost packet', 'sw2')} copies of each"
+            recovered = run.counter("packets_recovered", "sw6")
+            note = f"{recovered:,} recoveries, {run.counter('copies_per_loss', 'sw2')} copies of each"
             x = f"{rate_gbps}G"
             judge = _CALIBRATED if rate_gbps == 25 else Factor()
             yield Row("LG", x, "largest retransmission delay", "us", largest, paper, judge=judge, note=note)
@@ -101,8 +101,8 @@ def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
     """Judge that ackNoTimeout only ends a recovery if all copies were lost."""
     found = {}
     for x, run in runs.items():
-        events, timeouts = run.counter("loss events", "sw6"), run.counter("ackNoTimeouts", "sw6")
-        expected = events * _LOSS ** run.counter("copies per lost packet", "sw2")
+        events, timeouts = run.counter("loss_events", "sw6"), run.counter("ack_no_timeouts", "sw6")
+        expected = events * _LOSS ** run.counter("copies_per_loss", "sw2")
         [guardian] = tomllib.loads(run.effective)["mechanism"]
         note = (
             f"ackNoTimeout is {guardian['ack_no_timeout']}; {expected:.1g} of {events:,} events should lose all copies"

@@ -50,8 +50,8 @@ class Resources(Exhibit):
         for rate_gbps in _SMALL_RATES_GBPS:
             run = runs[f"{rate_gbps}G"]
             for side, switch, name in (
-                ("TX", "sw2", "copies recirculated"),
-                ("RX", "sw6", "buffered packets recirculated"),
+                ("TX", "sw2", "copies_recirculated"),
+                ("RX", "sw6", "packets_recirculated"),
             ):
                 passes = run.counter(name, switch) / float(run.summary["simulated_s"])
                 percent = 100 * passes / PIPELINE_PACKETS_PER_S

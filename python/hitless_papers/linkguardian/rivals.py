@@ -145,19 +145,19 @@ def effective_loss(run: Run, cell: Cell) -> Estimate:
     if cell.scheme == "none":
         links = run.table("links").filter(pl.col("link") == testbed.LINK)
         return rate_of(int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum()))
-    lost = run.counter("packets lost", "sw6")
+    lost = run.counter("packets_lost", "sw6")
     if cell.scheme == "Wharf":
         weight = raised ** (1 + _WHARF_BLOCKS[cell.loss][1])
-        return rate_of(lost, run.counter("data frames sent", "sw2")).scaled(weight)
+        return rate_of(lost, run.counter("data_frames_sent", "sw2")).scaled(weight)
     if cell.scheme == "LLR":
         weight = raised * (cell.loss / _REPAIR_LOSS) ** _REPLAYS_MAX
         flushes = run.counter("flushes", "sw2")
         # A flush loses several packets at once; the rare and independent event is the flush.
         each = lost / flushes if flushes else 1.0
-        return rate_of(flushes, run.counter("frames numbered", "sw2")).scaled(weight * each)
-    copies = run.counter("copies per lost packet", "sw2")
+        return rate_of(flushes, run.counter("frames_numbered", "sw2")).scaled(weight * each)
+    copies = run.counter("copies_per_loss", "sw2")
     weight = raised * (cell.loss / _REPAIR_LOSS) ** copies
-    return rate_of(lost, run.counter("packets protected", "sw2")).scaled(weight)
+    return rate_of(lost, run.counter("packets_protected", "sw2")).scaled(weight)
 
 
 def wharf_theory(loss: float) -> float:
@@ -194,9 +194,9 @@ def _known(runs: Runs) -> Mapping[str, Shape]:
 def buffers_bytes(run: Run, scheme: str) -> tuple[float, float]:
     """Return the maximum bytes that sender and receiver buffered for recovery."""
     if scheme == "Wharf":
-        return run.counter("encoder buffer peak (bytes)", "sw2"), run.counter("decoder buffer peak (bytes)", "sw6")
+        return run.counter("encoder_buffer_peak_bytes", "sw2"), run.counter("decoder_buffer_peak_bytes", "sw6")
     if scheme == "LLR":
-        return run.counter("replay buffer peak (bytes)", "sw2"), 0.0
+        return run.counter("replay_buffer_peak_bytes", "sw2"), 0.0
     if scheme in testbed.MODES:
         return max(depths_bytes(run, "sw2.recirculation0")), max(depths_bytes(run, "sw6.recirculation0"))
     return 0.0, 0.0

@@ -76,7 +76,7 @@ def loss_points(context: Context, schemes: Iterable[str]) -> Iterator[Point]:
 
 
 def copies(run: Run) -> int:
-    return run.counter("copies per lost packet", "sw2")
+    return run.counter("copies_per_loss", "sw2")
 
 
 def theory(case: LinkCase) -> float:
@@ -89,10 +89,10 @@ def theory(case: LinkCase) -> float:
 
 def effective_loss(run: Run, case: LinkCase) -> Estimate:
     """Return the share of lost packets, divided by the factor that raised their probability."""
-    lost = run.counter("packets lost", "sw6")
-    beyond = min(lost, run.counter("losses beyond the request registers", "sw2"))
+    lost = run.counter("packets_lost", "sw6")
+    beyond = min(lost, run.counter("losses_beyond_registers", "sw2"))
     weight = (case.loss / REPAIR_LOSS) ** copies(run)
-    protected = run.counter("packets protected", "sw2")
+    protected = run.counter("packets_protected", "sw2")
     interval = poisson_interval(lost - beyond, protected).scaled(weight)
     certain = beyond / protected
     measured = (lost - beyond) / protected * weight + certain
@@ -241,7 +241,7 @@ class Table4(Exhibit):
             for loss, paper in zip(testbed.LOSSES, published, strict=True):
                 case = LinkCase(rate_gbps, loss, "LG")
                 run = runs[case.key("speed")]
-                name = {"TX": "copies recirculated", "RX": "buffered packets recirculated"}[side]
+                name = {"TX": "copies_recirculated", "RX": "packets_recirculated"}[side]
                 passes = run.counter(name, {"TX": "sw2", "RX": "sw6"}[side])
                 percent = 100 * passes / float(run.summary["simulated_s"]) / PIPELINE_PACKETS_PER_S
                 note = "the first loss activates the reordering buffer" if side == "RX" else ""
@@ -261,8 +261,8 @@ class Overhead(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in testbed.MODES:
             run = runs[scheme]
-            dummies_bytes = 64 * run.counter("dummies sent", "sw2")
-            frames = run.counter("packets delivered", "sw6")
+            dummies_bytes = 64 * run.counter("dummies_sent", "sw2")
+            frames = run.counter("packets_delivered", "sw6")
             header_bytes = (arrived_bytes(run, testbed.LINK) - dummies_bytes) / frames - testbed.FRAME_BYTES
             note = "frames in flight at the end of the run affect the last digits"
             yield Row(scheme, "MTU", "header", "bytes", header_bytes, 3.0, judge=Exact(), note=note)
@@ -287,8 +287,8 @@ class Timeouts(Exhibit):
         for case in blocking:
             run = runs[case.key("loss")]
             weight = (case.loss / REPAIR_LOSS) ** copies(run)
-            events = run.counter("loss events", "sw6")
-            timeouts = run.counter("ackNoTimeouts", "sw6")
+            events = run.counter("loss_events", "sw6")
+            timeouts = run.counter("ack_no_timeouts", "sw6")
             percent = 100 * weight / max(events, 1)
             shares[case] = timeouts * percent
             intervals[case] = poisson_interval(timeouts).scaled(percent)
@@ -301,7 +301,7 @@ class Timeouts(Exhibit):
         note = "pooled over runs of equal length; the paper does not give its weights; the interval is an upper bound"
         metric, judge = "loss events with ackNoTimeout", Factor(better="lower")
         yield Row("LG", "all", metric, "%", pooled, 0.0016, interval=Interval(*ends), judge=judge, note=note)
-        stalls_us = [runs[case.key("loss")].counter("longest stall (ns)", "sw6") / 1e3 for case in blocking]
+        stalls_us = [runs[case.key("loss")].counter("longest_stall_ns", "sw6") / 1e3 for case in blocking]
         shape = Shape(max(stalls_us) <= _PATIENCE_US, "no stall outlasts ackNoTimeout and a timer period")
         note = "maximum time that a missing packet delayed others; copies are lost with probability 0.5"
         yield Row("LG", "all", "longest stall", "us", max(stalls_us), judge=shape, note=note)

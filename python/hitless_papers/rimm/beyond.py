@@ -170,9 +170,10 @@ def _rows(variant: Variant, scheme: str, events: Sequence[Event]) -> Iterator[Ro
         if mean.value is not None:
             yield mean.row(scheme, x, "mean FCT of the burst", unit="ms")
     if scheme == "RIMM":
-        for name in ("packets detoured", "detours ended by congestion", "detours ended by full neighbours"):
-            yield Row(scheme, x, f"{name} per event", "", mean_of([event.counter(name) for event in events]).value)
-        rounds = [event.counter("detours") / max(1, event.counter("packets detoured")) for event in events]
+        for key in ("packets_detoured", "detours_ended_by_congestion", "detours_ended_by_full_neighbours"):
+            metric = f"{key.replace('_', ' ')} per event"
+            yield Row(scheme, x, metric, "", mean_of([event.counter(key) for event in events]).value)
+        rounds = [event.counter("detours") / max(1, event.counter("packets_detoured")) for event in events]
         yield Row(scheme, x, "detours of a packet that is detoured", "", mean_of(rounds).value)
     if variant.name in ("5 MB", _ANY_TIME):
         mean = replace(mean_completion(events, "background", scheme), interval=None)

@@ -101,7 +101,7 @@ class QueueDepthMonitor(Replicated):
     def _ends(self, runs: Runs) -> Iterator[Row]:
         x = f"{self._replicas} times congestion"
         found = {scheme: self.each(runs, scheme) for scheme in _LASTING}
-        ended = sum(Event(run).counter("detours ended by congestion") > 0 for run in found["launcher"])
+        ended = sum(Event(run).counter("detours_ended_by_congestion") > 0 for run in found["launcher"])
         yield Row("launcher", x, "detours ended", "", ended, float(self._replicas), judge=Exact())
         lengths = [length for run in found["launcher"] if (length := _alarm_to_end_ms(run)) is not None]
         if lengths:
@@ -113,7 +113,7 @@ class QueueDepthMonitor(Replicated):
             fewer = Shape(share is not None and share <= 1.01, f"{scheme} loses no more than basic forwarding")
             judge: Shape | Unjudged = fewer if basic else Unjudged("basic forwarding lost nothing")
             yield Row(scheme, x, "packets lost, of basic forwarding's", "", share, judge=judge)
-        full = sum(Event(run).counter("detours ended by full neighbours") for run in found["RIMM"])
+        full = sum(Event(run).counter("detours_ended_by_full_neighbours") for run in found["RIMM"])
         yield Row("RIMM", x, "detours ended by full neighbours", "", full)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:

@@ -28,11 +28,11 @@ class Loss(OfEvents):
         yield Row("basic forwarding", x, "events that lose packets", "", sum(event.lost > 0 for event in basic))
         rimm = self.events(runs, "RIMM")
         lost = sum(event.lost for event in rimm)
-        detoured = sum(event.counter("packets detoured") for event in rimm)
+        detoured = sum(event.counter("packets_detoured") for event in rimm)
         note = f"{detoured:,} packets were detoured; {testbed.HOSTS_NOTE}"
         judge = Exact() if detoured else testbed.NOTHING_DETOURED
         yield Row("RIMM", x, "packets lost, all events", "", lost, 0, judge=judge, note=note)
-        yield Row("RIMM", x, "events without a detour", "", sum(e.counter("packets detoured") == 0 for e in rimm))
+        yield Row("RIMM", x, "events without a detour", "", sum(e.counter("packets_detoured") == 0 for e in rimm))
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = []
@@ -232,7 +232,7 @@ class ExactRelease(OfEvents):
         for scheme in self.schemes:
             events = self.events(runs, scheme)
             counts = [event.retransmitted for event in events]
-            detoured = sum(event.counter("packets detoured") for event in events)
+            detoured = sum(event.counter("packets_detoured") for event in events)
             nothing = None if detoured else testbed.NOTHING_DETOURED
             note = f"at most {max(counts)} in an event"
             if scheme == "RIMM":
@@ -245,11 +245,11 @@ class ExactRelease(OfEvents):
             lost = sum(event.lost for event in events)
             yield Row(scheme, x, "packets lost, all events", "", lost, 0.0, judge=nothing or Exact())
             early = sum(
-                event.counter("packets released early") + event.counter("packets released late") for event in events
+                event.counter("packets_released_early") + event.counter("packets_released_late") for event in events
             )
             none = Shape(early == 0, f"{scheme} releases all numbered packets in order")
             yield Row(scheme, x, "packets released out of order", "", early, judge=nothing or none)
-            passed = sum(event.counter("new packets past detoured ones") for event in events)
+            passed = sum(event.counter("new_packets_past_detoured") for event in events)
             yield Row(scheme, x, "new packets past detoured ones", "", passed)
             yield Row(scheme, x, "packets reordered", "", sum(event.reordered for event in events))
             yield mean_completion(events, "burst", scheme).row(scheme, x, "mean FCT of the burst", unit="ms")

@@ -68,11 +68,11 @@ def _metrics(scheme: str, events: list[Event]) -> Iterable[tuple[str, str, list[
         [max(map(event.peak_segments, testbed.NEIGHBOUR_PORTS)) for event in events],
     )
     if scheme == "DIBS":
-        yield "packets detoured per event", "", [float(event.counter("packets detoured")) for event in events]
+        yield "packets detoured per event", "", [float(event.counter("packets_detoured")) for event in events]
         yield "most detours of a packet", "", [_most(event) for event in events]
 
 
 def _most(event: Event) -> float:
     table = event.run.table("mechanisms")
-    found = table.filter(table["counter"] == "most detours of a packet")
+    found = table.filter(table["counter"] == "packet_detours_max")
     return float(found["value"].max() or 0)  # type: ignore[arg-type]

@@ -191,11 +191,11 @@ def _row(variant: Variant, run: Run) -> Iterable[Row]:
     yield Row(variant.name, x, "largest FCT", "us", longest_us, completed=[fct.share(run, variant.name)])
     if variant.sqr is None:
         return
-    for what in ("most", "mean"):
-        yield Row(variant.name, "sw6", f"cache, {what}", "KB", run.counter(f"{what} bytes", "sw6") / 1e3)
+    for what, key in (("most", "cached_peak_bytes"), ("mean", "cached_mean_bytes")):
+        yield Row(variant.name, "sw6", f"cache, {what}", "KB", run.counter(key, "sw6") / 1e3)
     yield Row(variant.name, x, "passes for each copy", "", passes_per_copy(run))
-    for name in GIVEN_UP:
-        value = run.counter(name)
+    for key, name in GIVEN_UP.items():
+        value = run.counter(key)
         if value or variant in _PRESSURE:
             yield Row(variant.name, x, name, "", value)
     if variant in _PRESSURE:

@@ -28,13 +28,13 @@ from hitless_papers import Context, Point, Share
 from hitless_papers.sqr import testbed
 
 CHECKED = ("network_packets_lost", "network_packets_reordered", "network_packets_duplicated")
-GIVEN_UP = (
-    "packets sent unprotected",
-    "copies refused by the buffer",
-    "packets lost for want of buffer",
-    "tags skipped",
-)
-"""Counters of packets that SQR could not protect."""
+GIVEN_UP = {
+    "packets_sent_unprotected": "packets sent unprotected",
+    "copies_refused": "copies refused by the buffer",
+    "packets_lost_without_buffer": "packets lost for want of buffer",
+    "tags_skipped": "tags skipped",
+}
+"""Counters of packets that SQR could not protect, with the names of their rows."""
 
 
 def checked(run: Run, column: str) -> int:
@@ -49,7 +49,7 @@ def protected(run: Run) -> pl.DataFrame:
 
 def passes_per_copy(run: Run, switch: str | None = None) -> float:
     """Return the mean number of passes of a copy through egress before it is discarded or sent."""
-    return run.counter("passes through the ring", switch) / max(1, run.counter("copies made", switch))
+    return run.counter("ring_passes", switch) / max(1, run.counter("copies_made", switch))
 
 
 TABLES = ("flows", "messages", "failures")

@@ -278,4 +278,4 @@ class Order(Replicated):
 def _duplicates_by_switches(run: Run) -> int:
     """Count the copies that switches sent although the original had arrived."""
     died = int(protected(run)["frames_lost_to_failures"].sum())
-    return run.counter("packets sent from the cache") - run.counter("packets kept back") - died
+    return run.counter("packets_sent_from_cache") - run.counter("packets_kept_back") - died

@@ -112,7 +112,7 @@ class Figure13(Exhibit):
             yield Row(caching, "100 Gbps", "buffer used", "KB", mean_kb(run), paper, judge=Exact(), note=note)
         # Copies in the cache, and packets that wait in their queue.
         waiting = int(runs["repair"].table("queues")["value_bytes"].max())  # type: ignore[arg-type]
-        most = (runs["repair"].counter("most bytes", "sw") + waiting) / 1e3
+        most = (runs["repair"].counter("cached_peak_bytes", "sw") + waiting) / 1e3
         paper = product_kb(10, testbed.ROUTE_FAILURE_US)
         note = "equation 1, because the paper does not measure it; detection takes 30 us, repair another 730 us"
         yield Row("SB'+SQR", "10 Gbps, repair", "most buffer used", "KB", most, paper, judge=Exact(), note=note)
@@ -137,11 +137,11 @@ def _repair() -> Fields:
 
 def mean_kb(run: Run) -> float:
     """Return the time average of the bytes in the cache."""
-    return run.counter("mean bytes", "sw") / 1e3
+    return run.counter("cached_mean_bytes", "sw") / 1e3
 
 
 def _most(run: Run) -> str:
-    return f"at most {run.counter('most bytes', 'sw') / 1e3:.1f} KB"
+    return f"at most {run.counter('cached_peak_bytes', 'sw') / 1e3:.1f} KB"
 
 
 def _granularity(run: Run, rate_gbps: float) -> str:

@@ -122,9 +122,9 @@ def _lost_on_links(run: Run) -> int:
 
 def _lost_to_corruption(run: Run) -> int:
     """Of packets: with LinkGuardian those that it found missing and could not recover."""
-    missing = run.counter("packets found missing", default=-1)
+    missing = run.counter("packets_missing", default=-1)
     if missing >= 0:
-        return missing - run.counter("packets recovered")
+        return missing - run.counter("packets_recovered")
     link = run.table("links").filter(pl.col("link") == CORRUPTING)
     return int(link["frames_corrupted"].sum())
 

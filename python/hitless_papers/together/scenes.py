@@ -260,7 +260,7 @@ congestion_after = "200 ms"
             "reordered": overtaken(numbers),
             **_sent_again(again),
             "out of order": received["out_of_order"],
-            "acted": counted(lab.status(), "rimm", "packets detoured"),
+            "acted": counted(lab.status(), "rimm", "packets_detoured"),
         }
 
     x = f"{bursts} microbursts of {burst} datagrams beside TCP"
@@ -348,7 +348,7 @@ def lost(status: Status) -> int:
 
 def counted(status: Status, mechanism: str, counter: str) -> int:
     rows = status.values["mechanisms"]
-    return sum(int(value) for _, name, _, what, value in rows if (name, what) == (mechanism, counter))
+    return sum(int(value) for _, name, _, key, _, value in rows if (name, key) == (mechanism, counter))
 
 
 def _of_links(status: Status, counter: str) -> int:

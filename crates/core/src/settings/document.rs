@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -40,6 +41,15 @@ impl<'t> Document<'t> {
         let roots = findings.iter().position(within).map_or(findings.len(), |first| first + 1);
         findings.truncate(roots);
         Err(findings)
+    }
+
+    /// Returns the values without their positions.
+    ///
+    /// # Errors
+    /// The parser's message, for example about a number that is too large.
+    pub fn table(&self) -> Result<toml::Table, String> {
+        let values = toml::Deserializer::from(self.root.clone());
+        toml::Table::deserialize(values).map_err(|error| error.message().to_owned())
     }
 
     /// Finds the value of `field` (as in `flows[1].load`), or its innermost enclosing value if the field is not in the

@@ -55,8 +55,8 @@ fn rimm_brings_a_microburst_whole_and_in_order_although_the_neighbours_run_elsew
     assert!(plain.len() < 130, "a plain switch loses of it: {} of 160 came", plain.len());
     let (numbers, status) = burst(&format!("{RIMM}congestion_after = \"20 ms\"\nflowlet_gap = \"5 ms\"\n"));
     assert_eq!(numbers, (0..160).collect::<Vec<_>>(), "{:?} {:?}", status.drops, status.mechanisms);
-    assert!(counter(&status, "rimm", "packets detoured") > 30, "{:?}", status.mechanisms);
-    assert!(counter(&status, "rimm", "messages returned") > 0, "{:?}", status.mechanisms);
+    assert!(counter(&status, "rimm", "packets_detoured") > 30, "{:?}", status.mechanisms);
+    assert!(counter(&status, "rimm", "messages_returned") > 0, "{:?}", status.mechanisms);
 }
 
 #[test]

@@ -7,6 +7,15 @@ use hitless_switch::{Context, Report, Rounds};
 
 use super::settings::AfqAdaptive;
 
+hitless_switch::counters! {
+    pub struct QueueCounters(adaptive: &ActiveQueues) {
+        queues_in_use = "queues in use": adaptive.active.into(),
+        queues_in_use_min = "fewest queues in use": adaptive.least.into(),
+        queue_reductions = "times one queue fewer": adaptive.reductions,
+        queue_extensions = "times one queue more": adaptive.extensions,
+    }
+}
+
 /// The queues of a port that are in use.
 #[derive(Debug, hitless_core::state::State)]
 pub struct ActiveQueues {
@@ -61,12 +70,6 @@ impl ActiveQueues {
 
     /// Adds the numbers of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {
-        let counters = [
-            ("queues in use", u64::from(self.active)),
-            ("fewest queues in use", u64::from(self.least)),
-            ("times one queue fewer", self.reductions),
-            ("times one queue more", self.extensions),
-        ];
-        counters.into_iter().for_each(|(name, value)| report.count(&format!("port {}", port.0), name, value));
+        report.count(&format!("port {}", port.0), QueueCounters::values(self));
     }
 }

@@ -23,6 +23,17 @@ pub struct Estimate {
     pub is_dropped: bool,
 }
 
+hitless_switch::counters! {
+    pub struct BidCounters(checker: &ExactBids) {
+        bids_checked = "packets whose bid was checked": checker.packets,
+        packets_in_later_queue = "packets in a later queue than they should be": checker.later,
+        packets_dropped_by_mistake = "packets dropped by a bid too high": checker.dropped_by_mistake,
+        bids_too_low = "packets whose bid was too low": checker.earlier,
+        flows_seen = "flows seen": checker.bids.len() as u64,
+        bid_error_max_bytes = "largest error of a bid (bytes)": checker.error_max_bytes,
+    }
+}
+
 /// The bid of each flow seen by a port.
 #[derive(Debug, hitless_core::state::State)]
 pub struct ExactBids {
@@ -81,15 +92,7 @@ impl ExactBids {
     /// Adds the measurements at `port` to a report.
     pub fn report(&self, port: PortId, can_fall_short: bool, report: &mut Report) {
         let scope = format!("port {}", port.0);
-        let counters = [
-            ("packets whose bid was checked", self.packets),
-            ("packets in a later queue than they should be", self.later),
-            ("packets dropped by a bid too high", self.dropped_by_mistake),
-            ("packets whose bid was too low", self.earlier),
-            ("flows seen", self.bids.len() as u64),
-            ("largest error of a bid in bytes", self.error_max_bytes),
-        ];
-        counters.into_iter().for_each(|(name, value)| report.count(&scope, name, value));
+        report.count(&scope, BidCounters::values(self));
         if self.earlier > 0 && !can_fall_short {
             let promise = format!("the sketch of {scope} had a bid below the exact one for {} packets", self.earlier);
             report.violated_invariants.push(promise);

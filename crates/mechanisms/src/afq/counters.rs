@@ -5,17 +5,17 @@ use hitless_switch::Report;
 
 hitless_switch::counters! {
     pub struct PortCounters {
-        assigned = "packets given a queue",
-        too_far_ahead = "packets dropped too far ahead",
-        taken_when_idle = "packets too far ahead that an idle port took",
-        refused = "packets the traffic manager refused",
+        assigned as packets_assigned = "packets given a queue",
+        too_far_ahead as packets_dropped_too_far_ahead = "packets dropped too far ahead",
+        taken_when_idle as packets_taken_when_idle = "packets too far ahead that an idle port took",
+        refused as packets_refused_by_traffic_manager = "packets the traffic manager refused",
         /// Refused packets with a refunded charge.
-        refunded = "packets refunded",
-        marked = "packets marked",
+        refunded as packets_refunded = "packets refunded",
+        marked as packets_marked = "packets marked",
         /// Packets above the marking threshold, without ECN support.
-        not_capable = "packets not capable of a mark",
+        not_capable as packets_not_capable = "packets not capable of a mark",
         /// Packets with different bids in the rows of the sketch.
-        rows_differed = "packets whose rows differed",
+        rows_differed as packets_with_differing_rows = "packets whose rows differed",
         rounds_ahead_max = "most rounds ahead",
         /// The round at the last packet.
         round = "round",

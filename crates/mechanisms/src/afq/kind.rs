@@ -21,6 +21,13 @@ impl Kind for Afq {
     const STAGE: Stage = Stage::QueueChoice;
     const ENTRIES: Entries = Entries::Each;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[
+        super::counters::PortCounters::ALL,
+        hitless_switch::queueing::GroupCounters::ALL,
+        super::adaptive::QueueCounters::ALL,
+        super::checker::BidCounters::ALL,
+        super::occupancy::EstimateCounters::ALL,
+    ];
     const QUEUES_FIELD: Option<&'static str> = Some("queues");
 
     type Settings = AfqSettings;

@@ -5,6 +5,16 @@ use hitless_switch::{Context, Report, Rounds};
 
 use super::settings::AfqOccupancy;
 
+hitless_switch::counters! {
+    pub struct EstimateCounters(estimate: &RoundEstimate) {
+        rounds_estimated = "rounds estimated": estimate.packets,
+        estimates_behind = "estimates behind": estimate.behind,
+        estimates_ahead = "estimates ahead": estimate.ahead,
+        rounds_behind_max = "most rounds behind": estimate.behind_max,
+        estimated_rounds_ahead_max = "most estimated rounds ahead": estimate.ahead_max,
+    }
+}
+
 /// `roundEstimate` and `lastAssigned` of a port, and the error of the estimate.
 #[derive(Debug, hitless_core::state::Value)]
 pub struct RoundEstimate {
@@ -91,13 +101,6 @@ impl RoundEstimate {
 
     /// Adds the error of the estimate of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {
-        let counters = [
-            ("rounds estimated", self.packets),
-            ("estimates behind", self.behind),
-            ("estimates ahead", self.ahead),
-            ("most rounds behind", self.behind_max),
-            ("most estimated rounds ahead", self.ahead_max),
-        ];
-        counters.into_iter().for_each(|(name, value)| report.count(&format!("port {}", port.0), name, value));
+        report.count(&format!("port {}", port.0), EstimateCounters::values(self));
     }
 }

@@ -21,6 +21,7 @@ impl Kind for Bolt {
         "Bolt's switch, which tells senders of congestion, on ports of switches (Arslan et al., NSDI 2023).";
     const STAGE: Stage = Stage::EarlyNotice;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[super::PortCounters::ALL];
     const NOTIFIES_SENDERS: bool = true;
 
     type Settings = BoltSettings;

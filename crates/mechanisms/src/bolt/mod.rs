@@ -45,13 +45,13 @@ fn saturated(bytes: u64) -> u32 {
 hitless_switch::counters! {
     struct PortCounters {
         /// Data packets of Bolt's senders.
-        seen = "packets seen",
-        congested = "packets that met a congested queue",
+        seen as packets_seen = "packets seen",
+        congested as packets_congested = "packets that met a congested queue",
         /// Notices for congested packets.
-        notices = "notices sent",
-        by_ramp_up = "increases for flows about to end",
-        by_supply = "increases for unused bandwidth",
-        denied = "increases denied",
+        notices as notices_sent = "notices sent",
+        by_ramp_up as increases_by_ramp_up = "increases for flows about to end",
+        by_supply as increases_by_supply = "increases for unused bandwidth",
+        denied as increases_denied = "increases denied",
     }
 }
 

@@ -14,10 +14,10 @@ use super::settings::AifoSettings;
 use crate::configured_ports::ConfiguredPorts;
 
 hitless_switch::counters! {
-    struct PortCounters {
-        seen = "packets seen",
-        full = "packets of a full queue",
-        dropped = "packets not admitted",
+    pub struct PortCounters {
+        seen as packets_seen = "packets seen",
+        full as packets_of_full_queue = "packets of a full queue",
+        dropped as packets_not_admitted = "packets not admitted",
     }
 }
 

@@ -4,50 +4,30 @@ use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{Context, Report, Verdict};
 
 use crate::configured_ports::ConfiguredPorts;
-use crate::detours::{Detours, Names};
+use crate::detours::Detours;
 
-/// Counters of a relieved port. A packet to deflect is detoured, stays after all, is given up, or has nowhere to go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::State)]
-pub(crate) struct PortCounters {
-    /// Packets routed to the port.
-    pub seen: u64,
-    /// Packets to deflect although the queue had room.
-    pub preempted: u64,
-    /// Packets with a full queue.
-    pub full: u64,
-    /// Packets sent elsewhere.
-    pub detoured: u64,
-    /// Detoured packets that returned to where they had come from.
-    pub sent_back: u64,
-    /// Packets accepted by their own port, which was drawn although it had just refused them.
-    pub stayed: u64,
-    /// Packets dropped because the drawn ports were congested too.
-    pub given_up: u64,
-    /// Packets without another port.
-    pub nowhere_to_go: u64,
+hitless_switch::counters! {
+    /// Counters of a relieved port. A packet to deflect is detoured, stays, is given up, or has nowhere to go.
+    pub(crate) struct PortCounters {
+        /// Packets routed to the port.
+        seen as packets_seen = "packets seen",
+        /// Packets to deflect although the queue had room.
+        preempted as packets_over_threshold = "packets over their threshold",
+        full as packets_of_full_queue = "packets of a full queue",
+        /// The drawn ports were congested too, so the packets were dropped.
+        given_up as packets_given_up = "packets given up at their deflection port",
+        /// Their own port accepted them, although it had just refused them.
+        stayed as packets_stayed = "packets that drew their own port",
+        detoured as packets_detoured = "packets detoured",
+        sent_back as packets_sent_back = "packets sent back to where they came from",
+        nowhere_to_go as packets_with_nowhere_to_go = "packets with nowhere to go",
+    }
 }
-
-/// The set of counters of a mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
-    /// Counters of a mechanism that deflects when a queue is full.
-    WhenFull,
-    /// Counters of a mechanism that deflects, and gives up, before that.
-    Preemptive,
-}
-
-const NAMES: Names = Names {
-    most: "most detours of a packet",
-    uncounted: "detours not counted in their packet",
-    of_packet: "detours of a packet that was detoured",
-};
 
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct SwitchCounters {
     #[configured]
     name: &'static str,
-    #[configured]
-    counted: Counted,
     #[part]
     ports: ConfiguredPorts<PortCounters>,
     #[part]
@@ -55,9 +35,9 @@ pub(crate) struct SwitchCounters {
 }
 
 impl SwitchCounters {
-    pub fn new(name: &'static str, counted: Counted, relieved: &[PortId]) -> Self {
+    pub fn new(name: &'static str, relieved: &[PortId]) -> Self {
         let ports = ConfiguredPorts::with_default(relieved.iter().copied());
-        Self { name, counted, ports, detours: Detours::new() }
+        Self { name, ports, detours: Detours::new() }
     }
 
     /// The counters of a port, if it is relieved.
@@ -112,32 +92,19 @@ impl SwitchCounters {
         let mut report = Report::new(self.name);
         for (port, counters) in self.ports.iter() {
             let scope = format!("port {}", port.0);
-            self.report_port(&scope, counters, &mut report);
+            counters.report(&scope, &mut report);
             report.acted |= counters.seen > 0;
-            if !self.adds_up(counters) {
+            if !adds_up(counters) {
                 report.violated_invariants.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
         }
-        self.detours.report(NAMES, &mut report);
+        self.detours.report(&mut report);
         report
     }
+}
 
-    fn report_port(&self, scope: &str, counters: &PortCounters, report: &mut Report) {
-        report.count(scope, "packets seen", counters.seen);
-        if self.counted == Counted::Preemptive {
-            report.count(scope, "packets over their threshold", counters.preempted);
-            report.count(scope, "packets of a full queue", counters.full);
-            report.count(scope, "packets given up at their deflection port", counters.given_up);
-            report.count(scope, "packets that drew their own port", counters.stayed);
-        }
-        report.count(scope, "packets detoured", counters.detoured);
-        report.count(scope, "packets sent back to where they came from", counters.sent_back);
-        report.count(scope, "packets with nowhere to go", counters.nowhere_to_go);
-    }
-
-    fn adds_up(&self, counters: &PortCounters) -> bool {
-        let PortCounters { seen, preempted, full, detoured, sent_back, stayed, given_up, nowhere_to_go } = *counters;
-        let wanted = preempted + full;
-        wanted <= seen && sent_back <= detoured && detoured + stayed + given_up + nowhere_to_go == wanted
-    }
+fn adds_up(counters: &PortCounters) -> bool {
+    let PortCounters { seen, preempted, full, detoured, sent_back, stayed, given_up, nowhere_to_go } = *counters;
+    let wanted = preempted + full;
+    wanted <= seen && sent_back <= detoured && detoured + stayed + given_up + nowhere_to_go == wanted
 }

@@ -15,7 +15,7 @@ use hitless_core::engine::Stream;
 use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 
-use super::counters::{Counted, SwitchCounters};
+use super::counters::SwitchCounters;
 use super::resources;
 use super::settings::DibsSettings;
 use crate::neighbours::{Neighbours, take_any};
@@ -33,7 +33,7 @@ pub struct Dibs {
 impl Dibs {
     /// DIBS that detours packets of `relieved` if their queue is full, with random choices from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &DibsSettings, stream: Stream) -> Self {
-        let counters = SwitchCounters::new("dibs", Counted::WhenFull, &relieved);
+        let counters = SwitchCounters::new("dibs", &relieved);
         let neighbours = Neighbours::new(settings.to_arrival_port);
         Self { relieved, to_full_ports: settings.to_full_ports, stream, neighbours, counters }
     }

@@ -28,6 +28,8 @@ impl Kind for Dibs {
         on ports of switches (Zarifis et al., EuroSys 2014).";
     const STAGE: Stage = Stage::PortChoice;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared =
+        &[super::counters::PortCounters::ALL, crate::detours::DetourCounters::ALL];
 
     type Settings = DibsSettings;
 
@@ -74,6 +76,11 @@ impl Kind for SimpleDeflection {
         on ports of switches (Abdous et al., CoNEXT 2023).";
     const STAGE: Stage = Stage::PortChoice;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[
+        super::counters::PortCounters::ALL,
+        crate::detours::DetourCounters::ALL,
+        super::occupancy::ControlCounters::ALL,
+    ];
 
     type Settings = SimpleDeflectionSettings;
 
@@ -122,6 +129,11 @@ impl Kind for PreemptiveDeflection {
         on ports of switches (Abdous et al., CoNEXT 2023).";
     const STAGE: Stage = Stage::PortChoice;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[
+        super::counters::PortCounters::ALL,
+        crate::detours::DetourCounters::ALL,
+        super::occupancy::ControlCounters::ALL,
+    ];
 
     type Settings = PreemptiveDeflectionSettings;
 
@@ -170,6 +182,7 @@ impl Kind for Aifo {
         on ports of switches (Yu et al., SIGCOMM 2021).";
     const STAGE: Stage = Stage::PortChoice;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[super::aifo::PortCounters::ALL];
 
     type Settings = AifoSettings;
 
@@ -207,6 +220,8 @@ impl Kind for Pabo {
         on ports of switches (Shi et al., ICC 2017).";
     const STAGE: Stage = Stage::PortChoice;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared =
+        &[super::counters::PortCounters::ALL, crate::detours::DetourCounters::ALL];
 
     type Settings = PaboSettings;
 

@@ -130,6 +130,13 @@ struct ReportedOccupancy {
     told_at: Option<Time>,
 }
 
+hitless_switch::counters! {
+    pub struct ControlCounters(view: &View) {
+        control_packets = "control packets": view.control_packets.len() as u64,
+        control_packet_recirculations = "recirculations of control packets": view.recirculations,
+    }
+}
+
 /// The knowledge of a switch about its queues.
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct View {
@@ -318,8 +325,7 @@ impl View {
     pub fn report(&self, report: &mut Report) {
         let scope = "switch";
         if !self.control_packets.is_empty() {
-            report.count(scope, "control packets", self.control_packets.len() as u64);
-            report.count(scope, "recirculations of control packets", self.recirculations);
+            report.count(scope, ControlCounters::values(self));
             let between = self.between_updates_ns.clone();
             report.histograms.push((scope.into(), "time between two updates of a queue (ns)", between));
         }

@@ -13,7 +13,7 @@ use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 
 use super::capacity::{Capacity, Place};
-use super::counters::{Counted, SwitchCounters};
+use super::counters::SwitchCounters;
 use super::resources;
 use super::settings::PaboSettings;
 use crate::neighbours::Neighbours;
@@ -47,7 +47,7 @@ impl Pabo {
         let &PaboSettings { threshold, lambda, capacity, .. } = settings;
         assert!((0.0..1.0).contains(&threshold), "theta is a share of the queue below all of it, not {threshold}");
         assert!(lambda > 0.0, "lambda is above 0, not {lambda}");
-        let counters = SwitchCounters::new("pabo", Counted::WhenFull, &relieved);
+        let counters = SwitchCounters::new("pabo", &relieved);
         Self { relieved, threshold, lambda, capacity, stream, neighbours: Neighbours::new(true), counters }
     }
 

@@ -12,7 +12,7 @@ use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 
 use super::capacity::{Place, Queues};
-use super::counters::{Counted, SwitchCounters};
+use super::counters::SwitchCounters;
 use super::occupancy::View;
 use super::priority::Estimator;
 use super::resources;
@@ -62,7 +62,7 @@ impl PreemptiveDeflection {
             queues: Queues::default(),
             estimators: Vec::new(),
             taken_last: None,
-            counters: SwitchCounters::new("preemptive-deflection", Counted::Preemptive, relieved),
+            counters: SwitchCounters::new("preemptive-deflection", relieved),
         }
     }
 

@@ -8,7 +8,7 @@ use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 
 use super::capacity::{Capacity, CurrentThreshold, Place, Queues};
-use super::counters::{Counted, SwitchCounters};
+use super::counters::SwitchCounters;
 use super::occupancy::View;
 use super::resources;
 use super::scan::{ScanStart, first_free};
@@ -42,7 +42,7 @@ impl SimpleDeflection {
         stream: Stream,
     ) -> Self {
         Self {
-            counters: SwitchCounters::new("simple-deflection", Counted::WhenFull, &relieved),
+            counters: SwitchCounters::new("simple-deflection", &relieved),
             relieved,
             start: settings.start,
             stream,

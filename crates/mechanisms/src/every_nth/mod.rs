@@ -6,7 +6,9 @@ use hitless_core::wire::{PortId, Time};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claimed, Kind, Stage, Surroundings};
 use hitless_scenario::network::topology::{SwitchId, Topology, select::select_ports_by_switch};
-use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
+use hitless_switch::{
+    Context, Declared, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict,
+};
 
 /// Drops every Nth packet that leaves through a port, and marks every Nth.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -20,13 +22,16 @@ pub struct EveryNthSettings {
     pub mark_every: u64,
 }
 
+hitless_switch::counters! {
+    struct Counters { dropped as packets_dropped = "packets dropped", marked as packets_marked = "packets marked" }
+}
+
 #[derive(hitless_core::state::State)]
 pub struct EveryNth {
     #[configured]
     settings: EveryNthSettings,
     seen: BTreeMap<PortId, u64>,
-    dropped: u64,
-    marked: u64,
+    counters: Counters,
 }
 
 impl Kind for EveryNth {
@@ -35,6 +40,7 @@ impl Kind for EveryNth {
     const SUMMARY: &'static str = "Losses and marks of an exact period at some ports, for tests of transports.";
     const STAGE: Stage = Stage::Drops;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: Declared = &[Counters::ALL];
     type Settings = EveryNthSettings;
 
     fn switches(settings: &EveryNthSettings, topology: &Topology) -> BTreeSet<SwitchId> {
@@ -56,7 +62,11 @@ impl Kind for EveryNth {
     }
 
     fn build(entries: &[&EveryNthSettings], around: Surroundings<'_>) -> Result<Built, String> {
-        Ok(around.build_at(entries, |of| &of.ports, |settings, seen| Self { settings, seen, dropped: 0, marked: 0 }))
+        Ok(around.build_at(
+            entries,
+            |of| &of.ports,
+            |settings, seen| Self { settings, seen, counters: Counters::default() },
+        ))
     }
 }
 
@@ -71,10 +81,11 @@ impl Mechanism for EveryNth {
         let Some(seen) = self.seen.get_mut(&context.port()) else { return Verdict::Continue };
         *seen += 1;
         if seen.is_multiple_of(self.settings.drop_every) {
-            self.dropped += 1;
+            self.counters.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         }
-        self.marked += u64::from(seen.is_multiple_of(self.settings.mark_every) && context.packet().mark_congestion());
+        self.counters.marked +=
+            u64::from(seen.is_multiple_of(self.settings.mark_every) && context.packet().mark_congestion());
         Verdict::Continue
     }
 
@@ -84,6 +95,6 @@ impl Mechanism for EveryNth {
     }
 
     fn report(&self, _: Time) -> Report {
-        Report::of_counters(Self::NAME, [("packets dropped", self.dropped), ("packets marked", self.marked)])
+        Report::of_counters(Self::NAME, self.counters.values())
     }
 }

@@ -23,6 +23,8 @@ impl Kind for LinkLayerRetry {
     const STAGE: Stage = Stage::LinkProtection;
     const ENTRIES: Entries = Entries::Shared;
     const PLACES_FIELD: &'static str = "link";
+    const COUNTERS: hitless_switch::Declared =
+        &[super::transmitter::Counters::ALL, super::receiver::Counters::ALL, super::receiver::DeliveryCounters::ALL];
 
     type Settings = LinkLayerRetrySettings;
 

@@ -27,9 +27,16 @@ enum State {
 }
 
 hitless_switch::counters! {
+    pub struct DeliveryCounters(receiver: &Receiver) {
+        packets_lost = "packets lost": receiver.checker.lost(),
+        longest_stall_ns = "longest stall (ns)": receiver.recovery_delay_ns.max(),
+    }
+}
+
+hitless_switch::counters! {
     /// Counters of the receiver, named as in SAI without `SAI_PORT_STAT_LLR_`. No frame is poisoned, because a
     /// store-and-forward switch poisons none.
-    struct Counters {
+    pub struct Counters {
         rx_init_ctl_os = "rx_init_ctl_os",
         tx_init_echo_ctl_os = "tx_init_echo_ctl_os",
         tx_ack_ctl_os = "tx_ack_ctl_os",
@@ -216,8 +223,7 @@ impl Receiver {
         let (counters, checker) = (&self.counters, &self.checker);
         report.acted |= counters.rx_expected_seq_good > 0;
         counters.report(&scope, report);
-        report.count(&scope, "packets lost", checker.lost());
-        report.count(&scope, "longest stall (ns)", self.recovery_delay_ns.max());
+        report.count(&scope, DeliveryCounters::values(self));
         report.histograms.push((scope.clone(), "recovery delay (ns)", self.recovery_delay_ns.clone()));
         for (how, count) in [("out of order", checker.reordered), ("twice", checker.duplicates)] {
             if count > 0 {

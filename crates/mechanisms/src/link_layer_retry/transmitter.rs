@@ -40,7 +40,7 @@ struct Held {
 
 hitless_switch::counters! {
     /// Counters of the transmitter, named as in SAI without `SAI_PORT_STAT_LLR_`, and some outside the standard.
-    struct Counters {
+    pub struct Counters {
         tx_init_ctl_os = "tx_init_ctl_os",
         tx_discard = "tx_discard",
         tx_ok = "tx_ok",
@@ -58,9 +58,9 @@ hitless_switch::counters! {
         replays_by_timer = "replays by timer",
         flushes = "flushes",
         frames_flushed = "frames flushed",
-        peak_bytes = "replay buffer peak (bytes)",
-        peak_frames = "replay buffer peak (frames)",
-        times_full = "times the replay buffer was full",
+        peak_bytes as replay_buffer_peak_bytes = "replay buffer peak (bytes)",
+        peak_frames as replay_buffer_peak_frames = "replay buffer peak (frames)",
+        times_full as replay_buffer_full_times = "times the replay buffer was full",
     }
 }
 

@@ -26,6 +26,12 @@ impl Kind for LinkGuardian {
     const STAGE: Stage = Stage::LinkProtection;
     const ENTRIES: Entries = Entries::Shared;
     const PLACES_FIELD: &'static str = "link";
+    const COUNTERS: hitless_switch::Declared = &[
+        super::report::EndState::ALL,
+        super::report::SenderState::ALL,
+        super::sender::SenderCounters::ALL,
+        super::report::ReceiverCounters::ALL,
+    ];
 
     type Settings = LinkGuardianSettings;
 

@@ -264,7 +264,7 @@ impl Mechanism for LinkGuardian {
     }
 
     fn goes_round(&mut self, packet: &Packet) -> bool {
-        self.sender_at(packet.ingress_port, channel_of(packet)).is_some_and(|sender| sender.keeps_waiting(packet))
+        self.sender_at(packet.ingress_port, channel_of(packet)).is_some_and(|sender| sender.count_if_waiting(packet))
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {

@@ -19,6 +19,7 @@ impl Kind for P4 {
     const SUMMARY: &'static str = "A program in P4, as p4c compiles it for BMv2 (v1model), on switches.";
     const STAGE: Stage = Stage::QueueChoice;
     const PLACES_FIELD: &'static str = "switches";
+    const COUNTERS: hitless_switch::Declared = &[super::Counters::ALL, super::TallyCounters::ALL];
     type Settings = P4Settings;
 
     /// Fills in the digest of its files; the check reports unreadable files.

@@ -48,13 +48,25 @@ const NOWHERE: PortId = PortId(DROP_PORT as u16);
 /// The maximum number of resubmissions of a packet.
 const RESUBMITS_MAX: u32 = 16;
 
-#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
-struct Counters {
-    came: u64,
-    left: u64,
-    dropped: u64,
-    copies: u64,
-    moved: u64,
+hitless_switch::counters! {
+    struct Counters {
+        came as packets_in_ingress = "packets in ingress",
+        left as packets_sent = "packets sent",
+        dropped as packets_dropped = "packets dropped",
+        copies = "copies",
+        moved as packets_moved = "packets moved",
+    }
+}
+
+hitless_switch::counters! {
+    struct TallyCounters(tally: &hitless_p4::state::Tally) {
+        digests = "digests": tally.digests,
+        parser_errors = "packets with a parser error": tally.parser_errors,
+        asserts_failed = "asserts failed": tally.asserts_failed,
+        packets_that_ran_too_long = "packets that ran too long": tally.ran_too_long,
+        accesses_beyond_array = "accesses beyond an array": tally.out_of_bounds,
+        copies_to_nowhere = "copies to nowhere": tally.clones_lost,
+    }
 }
 
 #[derive(hitless_core::state::State)]
@@ -459,22 +471,10 @@ impl Mechanism for P4 {
     }
 
     fn report(&self, _: Time) -> Report {
-        let Counters { came, left, dropped, copies, moved } = self.counters;
-        let tally = self.switch.state.tally;
-        let counters = [
-            ("packets in ingress", came),
-            ("packets sent", left),
-            ("packets dropped", dropped),
-            ("copies", copies),
-            ("packets moved", moved),
-            ("digests", tally.digests),
-            ("packets with a parser error", tally.parser_errors),
-            ("asserts failed", tally.asserts_failed),
-            ("packets that ran too long", tally.ran_too_long),
-            ("accesses beyond an array", tally.out_of_bounds),
-            ("copies to nowhere", tally.clones_lost),
-        ];
-        let mut report = Report::of_counters("p4", counters);
+        let mut report = Report::new("p4");
+        self.counters.report("switch", &mut report);
+        report.count("switch", TallyCounters::values(&self.switch.state.tally));
+        report.acted = report.counters.iter().any(|(.., value)| *value > 0);
         self.in_vain.report(&self.program, &self.queues, &mut report);
         if !report.acted {
             report.warnings.push("no packet came to the program".to_owned());

@@ -19,6 +19,7 @@ impl Kind for RankGuard {
     const SUMMARY: &'static str = "A guard at the edge against hosts that lie about their priority.";
     const STAGE: Stage = Stage::RankCheck;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[super::Counters::ALL];
 
     type Settings = RankGuardSettings;
 

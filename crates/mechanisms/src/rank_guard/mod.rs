@@ -64,14 +64,14 @@ enum Ruling {
 
 hitless_switch::counters! {
     struct Counters {
-        seen = "packets seen",
-        exempt = "short frames let through",
-        unguarded = "packets whose slot another flow had",
-        raised = "packets with a rank raised",
+        seen as packets_seen = "packets seen",
+        exempt as short_frames_exempt = "short frames let through",
+        unguarded as packets_unguarded = "packets whose slot another flow had",
+        raised as packets_raised = "packets with a rank raised",
         boosts_refused = "packets whose urgency as repeated was not believed",
-        marked_here = "packets marked here",
-        unmarkable = "packets without room for a mark",
-        found_out = "flows found to send more than they promised",
+        marked_here as packets_marked = "packets marked here",
+        unmarkable as packets_unmarkable = "packets without room for a mark",
+        found_out as flows_found_out = "flows found to send more than they promised",
     }
 }
 

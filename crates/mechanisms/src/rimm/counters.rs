@@ -15,9 +15,9 @@ hitless_switch::counters! {
     pub struct PortCounters {
         alarms = "alarms",
         /// Alarms that lasted too long.
-        ended_by_congestion = "detours ended by congestion",
-        ended_by_full_neighbours = "detours ended by full neighbours",
-        messages = "messages sent",
+        ended_by_congestion as detours_ended_by_congestion = "detours ended by congestion",
+        ended_by_full_neighbours as detours_ended_by_full_neighbours = "detours ended by full neighbours",
+        messages as messages_sent = "messages sent",
         /// Messages about a queue that stayed above its threshold.
         messages_repeated = "messages repeated",
         /// Crossings that no neighbour could carry back, so that ingress was not told.
@@ -25,22 +25,38 @@ hitless_switch::counters! {
         /// Messages refused by the queue to the neighbour, for lack of room.
         messages_refused = "messages refused",
         messages_returned = "messages returned",
-        detoured = "packets detoured",
+        detoured as packets_detoured = "packets detoured",
         /// Detours of all packets together.
         detours = "detours",
-        released = "packets released in order",
+        released as packets_released_in_order = "packets released in order",
         /// Released before packets with lower numbers, which had not come back.
-        released_early = "packets released early",
+        released_early as packets_released_early = "packets released early",
         /// Packets that came back after they had been given up.
-        released_late = "packets released late",
+        released_late as packets_released_late = "packets released late",
         /// Forwarded packets that had reached the maximum number of detours, or had no neighbour left.
-        forced = "packets forced",
+        forced as packets_forced = "packets forced",
         /// Numbers that were given up.
         numbers_skipped = "numbers skipped",
         /// Packets forwarded before detoured packets of their slot were released.
-        passed = "new packets past detoured ones",
+        passed as new_packets_past_detoured = "new packets past detoured ones",
         /// New packets forwarded during an alarm, because no neighbour sends them back.
-        without_path = "packets without a path",
+        without_path as packets_without_path = "packets without a path",
+    }
+}
+
+hitless_switch::counters! {
+    pub struct AwayCounters(counters: &SwitchCounters, open: usize) {
+        packets_away = "packets away": counters.away.len() as u64,
+        packets_away_max = "most packets away at once": counters.away_max,
+        slots_open = "slots open": open as u64,
+    }
+}
+
+hitless_switch::counters! {
+    pub struct NeighbourCounters(counters: &SwitchCounters) {
+        strays = "strays": counters.strays,
+        depths_written = "depths written": counters.depths_written,
+        depths_read = "depths read": counters.depths_read,
     }
 }
 
@@ -226,13 +242,9 @@ impl SwitchCounters {
         }
         let open: Vec<usize> = sequencer.open_slots().collect();
         if self.ports.iter().next().is_some() {
-            report.count("switch", "packets away", self.away.len() as u64);
-            report.count("switch", "most packets away at once", self.away_max);
-            report.count("switch", "slots open", open.len() as u64);
+            report.count("switch", AwayCounters::values(self, open.len()));
         }
-        report.count("switch", "strays", self.strays);
-        report.count("switch", "depths written", self.depths_written);
-        report.count("switch", "depths read", self.depths_read);
+        report.count("switch", NeighbourCounters::values(self));
         report.acted = self.detoured + self.depths_written + self.depths_read > 0;
         self.histograms(&mut report);
         report.violated_invariants = self.violated_invariants(&open);

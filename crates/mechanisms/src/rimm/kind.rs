@@ -22,6 +22,11 @@ impl Kind for Rimm {
     /// A switch can have the ports of one entry and be the neighbour in others.
     const ENTRIES: Entries = Entries::Shared;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[
+        super::counters::PortCounters::ALL,
+        super::counters::AwayCounters::ALL,
+        super::counters::NeighbourCounters::ALL,
+    ];
     const ASKS_FOR_RETURNS: bool = true;
 
     type Settings = RimmSettings;

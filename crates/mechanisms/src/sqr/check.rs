@@ -77,7 +77,7 @@ fn delays(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, se
     let (Some(steady), Some(failure)) = (settings.steady_delay, settings.failure_delay) else { return };
     let failing = settings.protected(topology).into_iter().find(|&link| check.fails(topology, link));
     if let Some(failing) = failing {
-        is_told(check, topology, failing, field("links"));
+        require_detection(check, topology, failing, field("links"));
         let detection = check.scenario.detection().bound();
         let needed = settings.steady_bound(check.scenario, topology);
         check.require_else(steady >= needed, || {
@@ -106,7 +106,7 @@ fn delays(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, se
     }
 }
 
-fn is_told(check: &mut Check<'_>, topology: &Topology, failing: DirectedLink, field: String) {
+fn require_detection(check: &mut Check<'_>, topology: &Topology, failing: DirectedLink, field: String) {
     check.require_else(check.scenario.recovery.is_some(), || {
         let rule = format!("{} fails, and nobody detects it", topology.link_name(failing));
         let hint = "give [recovery], or SQR is never told that it has to send its copies";

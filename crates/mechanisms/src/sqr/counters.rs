@@ -6,27 +6,36 @@ use hitless_switch::Report;
 hitless_switch::counters! {
     pub struct PortCounters {
         /// Protected packets in egress.
-        marked = "packets marked",
-        copies = "copies made",
+        marked as packets_marked = "packets marked",
+        copies as copies_made = "copies made",
         /// Copies that were not needed.
-        retired = "copies retired",
+        retired as copies_retired = "copies retired",
         /// Packets cached instead of leaving at once.
-        kept_back = "packets kept back",
+        kept_back as packets_kept_back = "packets kept back",
         /// Includes packets sent a second time.
-        resent = "packets sent from the cache",
+        resent as packets_sent_from_cache = "packets sent from the cache",
         /// Packets sent without a copy, because the buffer was nearly full.
-        unprotected = "packets sent unprotected",
+        unprotected as packets_sent_unprotected = "packets sent unprotected",
         copies_refused = "copies refused by the buffer",
         /// Packets that were kept back and found no room.
-        kept_back_refused = "packets lost for want of buffer",
+        kept_back_refused as packets_lost_without_buffer = "packets lost for want of buffer",
         /// Tags without a copy.
-        skipped = "tags skipped",
+        skipped as tags_skipped = "tags skipped",
         /// Marked and unmarked packets.
-        moved = "packets moved to the backup",
+        moved as packets_moved_to_backup = "packets moved to the backup",
         /// Detected failures of the link in use.
         failures = "failures",
         /// Passes of cached packets through egress.
-        passes = "passes through the ring",
+        passes as ring_passes = "passes through the ring",
+    }
+}
+
+hitless_switch::counters! {
+    pub struct CacheCounters(counters: &SwitchCounters) {
+        cached_bytes = "bytes now": counters.cached.now_bytes,
+        cached_peak_bytes = "most bytes": counters.cached.peak_bytes,
+        cached_mean_bytes = "mean bytes": counters.cached.mean_bytes(),
+        pauses = "pauses": counters.pauses,
     }
 }
 
@@ -94,10 +103,7 @@ impl SwitchCounters {
             report.acted |= counters.marked > 0;
             counters.report(&format!("port {}", port.0), &mut report);
         }
-        report.count("cache", "bytes now", self.cached.now_bytes);
-        report.count("cache", "most bytes", self.cached.peak_bytes);
-        report.count("cache", "mean bytes", self.cached.mean_bytes());
-        report.count("cache", "pauses", self.pauses);
+        report.count("cache", CacheCounters::values(self));
         report
     }
 }

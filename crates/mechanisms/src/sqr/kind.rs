@@ -23,6 +23,8 @@ impl Kind for Sqr {
     const SUMMARY: &'static str = "SQR on the sending switches of some links (ICNP 2019).";
     const STAGE: Stage = Stage::Copies;
     const PLACES_FIELD: &'static str = "links";
+    const COUNTERS: hitless_switch::Declared =
+        &[super::counters::PortCounters::ALL, super::counters::CacheCounters::ALL];
 
     type Settings = SqrSettings;
 

@@ -392,7 +392,7 @@ impl Sqr {
 
     /// Continues the order at `next`: serves its home queue, or all queues once every copy is sent.
     fn open_next(&mut self, context: &mut Context<'_>, primary: PortId, next: u32) {
-        if self.order.has_passed_copies(context.pass(), primary, next) {
+        if self.order.check_copies_passed(context.pass(), primary, next) {
             context.scheduler(primary).release_hosts();
         } else if self.home.queue(primary, next) != self.home.queue(primary, next.wrapping_sub(1)) {
             context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);

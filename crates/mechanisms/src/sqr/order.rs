@@ -227,8 +227,8 @@ impl PacketOrder {
         });
     }
 
-    /// Whether all packets that were sent before the failure are before `next`, so that only kept-back packets follow.
-    pub fn has_passed_copies(&mut self, pass: &mut Pass, port: PortId, next: u32) -> bool {
+    /// Reads whether all packets sent before the failure are before `next`, so that only kept-back packets follow.
+    pub fn check_copies_passed(&mut self, pass: &mut Pass, port: PortId, next: u32) -> bool {
         self.kept_from.access(pass, usize::from(port.0), |kept_from| kept_from.wrapping_sub(next) as i32 <= 0)
     }
 
@@ -372,12 +372,12 @@ mod tests {
         assert!(order.has_copies_to_send(PORT));
         assert_eq!(order.original(&mut pass(), PORT, false, true), OriginalTurn::KeptBack(4));
         assert_eq!(turn(&mut order, 1, true), CachedTurn::Due);
-        assert!(!order.has_passed_copies(&mut pass(), PORT, 2));
+        assert!(!order.check_copies_passed(&mut pass(), PORT, 2));
         order.rewind(PORT);
         for (due, is_last) in [(1, false), (2, false), (3, true)] {
             assert!(order.has_copies_to_send(PORT));
             assert_eq!(turn(&mut order, due, true), CachedTurn::Due);
-            assert_eq!(order.has_passed_copies(&mut pass(), PORT, due + 1), is_last, "{due}");
+            assert_eq!(order.check_copies_passed(&mut pass(), PORT, due + 1), is_last, "{due}");
         }
         assert!(!order.has_copies_to_send(PORT));
     }
@@ -392,7 +392,7 @@ mod tests {
             order.rewind(PORT);
             assert!(order.has_copies_to_send(PORT));
             assert_eq!(turn(&mut order, place, true), CachedTurn::Due);
-            assert!(order.has_passed_copies(&mut pass(), PORT, place.wrapping_add(1)), "{place}");
+            assert!(order.check_copies_passed(&mut pass(), PORT, place.wrapping_add(1)), "{place}");
             assert!(!order.has_copies_to_send(PORT));
         }
     }

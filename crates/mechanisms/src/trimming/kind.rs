@@ -21,6 +21,7 @@ impl Kind for Trimming {
         (CP, NDP, Ultra Ethernet).";
     const STAGE: Stage = Stage::Salvage;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared = &[super::PortCounters::ALL];
 
     type Settings = TrimmingSettings;
 

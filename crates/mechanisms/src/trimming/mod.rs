@@ -28,11 +28,11 @@ const HEADER_PRIORITY: u8 = 199;
 
 hitless_switch::counters! {
     struct PortCounters {
-        seen = "packets seen",
+        seen as packets_seen = "packets seen",
         /// Headers that another switch had cut.
         headers_passed = "headers passed on",
-        trimmed = "packets trimmed",
-        uncut = "packets refused and not trimmed",
+        trimmed as packets_trimmed = "packets trimmed",
+        uncut as packets_not_trimmed = "packets refused and not trimmed",
         headers_lost = "headers lost",
     }
 }

@@ -5,30 +5,24 @@ use hitless_core::wire::PortId;
 use hitless_switch::Report;
 
 use crate::configured_ports::ConfiguredPorts;
-use crate::detours::{Detours, Names};
+use crate::detours::Detours;
 
 hitless_switch::counters! {
     /// Counters of a port with sorted queues.
     pub struct PortCounters {
         /// Packets routed to the port.
-        seen = "packets seen",
+        seen as packets_seen = "packets seen",
         /// Packets that met a full queue and were not urgent enough, or were evicted from it.
-        victims = "packets that had to leave",
-        driven_out = "packets driven out of the queue",
-        deflected = "packets deflected",
-        sent_back = "packets sent back to where they came from",
+        victims as packets_displaced = "packets that had to leave",
+        driven_out as packets_driven_out = "packets driven out of the queue",
+        deflected as packets_deflected = "packets deflected",
+        sent_back as packets_sent_back = "packets sent back to where they came from",
         /// Victims without another port.
-        nowhere_to_go = "packets with nowhere to go",
+        nowhere_to_go as packets_with_nowhere_to_go = "packets with nowhere to go",
         /// Packets dropped here when victims of other ports were put into the full queue, including those victims.
-        given_up = "packets given up for a deflected one",
+        given_up as packets_given_up = "packets given up for a deflected one",
     }
 }
-
-const NAMES: Names = Names {
-    most: "most deflections of a packet",
-    uncounted: "deflections not counted in their packet",
-    of_packet: "deflections of a packet that was deflected",
-};
 
 #[derive(Debug, hitless_core::state::State)]
 struct PortRecords {
@@ -97,7 +91,7 @@ impl SwitchCounters {
                 report.histograms.push((scope, "rank of packets that arrive", ranks.clone()));
             }
         }
-        self.detours.report(NAMES, &mut report);
+        self.detours.report(&mut report);
         report
     }
 }

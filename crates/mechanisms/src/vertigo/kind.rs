@@ -24,6 +24,8 @@ impl Kind for Vertigo {
         on ports of switches (Abdous et al., CoNEXT 2021).";
     const STAGE: Stage = Stage::PortChoice;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: hitless_switch::Declared =
+        &[super::counters::PortCounters::ALL, crate::detours::DetourCounters::ALL];
 
     type Settings = VertigoSettings;
 

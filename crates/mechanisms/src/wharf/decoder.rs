@@ -23,12 +23,20 @@ struct Block {
 }
 
 hitless_switch::counters! {
-    struct Counters {
-        data_frames = "data frames received",
-        parity_frames = "parity frames received",
-        restored = "frames restored",
+    pub struct DeliveryCounters(decoder: &Decoder) {
+        packets_delivered_late = "packets delivered late": decoder.checker.reordered,
+        packets_lost = "packets lost": decoder.checker.lost(),
+        decoder_buffer_peak_bytes = "decoder buffer peak (bytes)": decoder.peak_bytes,
+    }
+}
+
+hitless_switch::counters! {
+    pub struct Counters {
+        data_frames as data_frames_received = "data frames received",
+        parity_frames as parity_frames_received = "parity frames received",
+        restored as frames_restored = "frames restored",
         blocks_restored = "blocks restored",
-        strays = "frames of blocks that were over",
+        strays as stray_frames = "frames of blocks that were over",
     }
 }
 
@@ -180,9 +188,7 @@ impl Decoder {
         let (counters, checker) = (&self.counters, &self.checker);
         report.acted |= counters.data_frames > 0;
         counters.report(&scope, report);
-        report.count(&scope, "packets delivered late", checker.reordered);
-        report.count(&scope, "packets lost", checker.lost());
-        report.count(&scope, "decoder buffer peak (bytes)", self.peak_bytes);
+        report.count(&scope, DeliveryCounters::values(self));
         report.histograms.push((scope.clone(), "sent until restored (ns)", self.restoration_delay_ns.clone()));
         if checker.duplicates > 0 {
             let promise = format!("wharf {scope}: delivered {} frames twice", checker.duplicates);

@@ -17,13 +17,13 @@ const CHECK_SEQUENCE_BYTES: u32 = 4;
 const ETHERNET_HEADER_BYTES: u32 = 14;
 
 hitless_switch::counters! {
-    struct Counters {
-        data_frames = "data frames sent",
-        parity_frames = "parity frames sent",
-        parity_bytes = "parity bytes sent",
+    pub struct Counters {
+        data_frames as data_frames_sent = "data frames sent",
+        parity_frames as parity_frames_sent = "parity frames sent",
+        parity_bytes as parity_sent_bytes = "parity bytes sent",
         blocks = "blocks",
         blocks_flushed = "blocks flushed",
-        peak_bytes = "encoder buffer peak (bytes)",
+        peak_bytes as encoder_buffer_peak_bytes = "encoder buffer peak (bytes)",
     }
 }
 

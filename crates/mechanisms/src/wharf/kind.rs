@@ -20,6 +20,8 @@ impl Kind for Wharf {
     const STAGE: Stage = Stage::LinkProtection;
     const ENTRIES: Entries = Entries::Shared;
     const PLACES_FIELD: &'static str = "link";
+    const COUNTERS: hitless_switch::Declared =
+        &[super::encoder::Counters::ALL, super::decoder::Counters::ALL, super::decoder::DeliveryCounters::ALL];
     /// The ends share the parity's information about the packets of a block.
     const SHARES_STATE: bool = true;
 

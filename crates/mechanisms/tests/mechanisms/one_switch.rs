@@ -73,7 +73,7 @@ impl OneSwitch {
 
     pub fn counter(&self, scope: &str, name: &str) -> u64 {
         let report = self.report();
-        let found = report.counters.iter().find(|counter| counter.0 == scope && counter.1 == name);
+        let found = report.counters.iter().find(|counter| counter.0 == scope && counter.1.key == name);
         found.unwrap_or_else(|| panic!("no {name} of {scope}")).2
     }
 }

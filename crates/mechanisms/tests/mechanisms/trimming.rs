@@ -70,14 +70,14 @@ fn what_the_queue_refuses_leaves_as_a_header_before_the_data() {
     let header = &bench.world.left[1].packet;
     assert_eq!(header.shims.get::<Trimmed>(), Some(Trimmed { frame_bytes: 1_000 }));
     assert_eq!(header.transport, data(1_000).transport, "the receiver reads which data is missing");
-    assert_eq!((bench.world.ended.len(), counter(&bench, "packets trimmed")), (0, 3));
+    assert_eq!((bench.world.ended.len(), counter(&bench, "packets_trimmed")), (0, 3));
 }
 
 #[test]
 fn a_header_for_which_there_is_no_room_ends() {
     let bench = burst(Settings { queue: QueueLength::Packets(2), ..SETTINGS }, &[data(1_000); 7]);
     assert_eq!(bench.ended(), [(5, DropReason::QueueFull), (6, DropReason::QueueFull)]);
-    assert_eq!((counter(&bench, "packets trimmed"), counter(&bench, "headers lost")), (4, 2));
+    assert_eq!((counter(&bench, "packets_trimmed"), counter(&bench, "headers_lost")), (4, 2));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn packets_that_cannot_be_cut_end_as_without_trimming() {
         &[data(1_000), data(1_000), data(1_000), datagram, acknowledgement()],
     );
     assert_eq!(bench.sent(), [0, 1, 2]);
-    assert_eq!((bench.world.ended.len(), counter(&bench, "packets refused and not trimmed")), (2, 2));
+    assert_eq!((bench.world.ended.len(), counter(&bench, "packets_not_trimmed")), (2, 2));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn headers_of_other_switches_and_acknowledgements_go_first() {
         let packets = [data(1_000), data(1_000), header, acknowledgement()];
         let bench = burst(Settings { limit: QueueLimit::Packets(9), control_too, ..SETTINGS }, &packets);
         assert_eq!(bench.sent(), expected);
-        assert_eq!(counter(&bench, "headers passed on"), 1);
+        assert_eq!(counter(&bench, "headers_passed"), 1);
     }
 }
 
@@ -120,7 +120,7 @@ fn a_shared_buffer_without_room_for_a_frame_may_have_room_for_its_header() {
     let buffer = BufferPolicy::Shared { capacity_bytes: 2_200, alpha: 8.0 };
     let bench = burst(Settings { limit: QueueLimit::Unlimited, buffer, ..SETTINGS }, &[data(1_000); 4]);
     // One packet is in transmission, two fill the buffer except for 200 bytes.
-    assert_eq!((bench.sent(), counter(&bench, "packets trimmed")), (vec![0, 3, 1, 2], 1));
+    assert_eq!((bench.sent(), counter(&bench, "packets_trimmed")), (vec![0, 3, 1, 2], 1));
 }
 
 proptest! {

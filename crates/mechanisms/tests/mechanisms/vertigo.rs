@@ -65,7 +65,7 @@ fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
     assert_eq!(deflected, [1, 2, 4, 6]);
     assert_eq!((bench.left_by(HOST), bench.left_by(OTHER_HOST)), (vec![], vec![]), "no other host gets a packet");
     assert_eq!(bench.ended(), []);
-    let names = ["packets seen", "packets that had to leave", "packets driven out of the queue", "packets deflected"];
+    let names = ["packets_seen", "packets_displaced", "packets_driven_out", "packets_deflected"];
     // 2 evicts 8, 5 evicts 7, 1 evicts 5, and 3 is refused.
     assert_eq!(names.map(|name| bench.counter("port 1", name)), [7, 4, 3, 4]);
 }
@@ -84,8 +84,8 @@ fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
     assert_eq!(bench.left_by(NEIGHBOURS[0]), [2, 6]);
     let reasons = [(3, DropReason::Evicted), (5, DropReason::QueueFull), (4, DropReason::Evicted)];
     assert_eq!(bench.ended(), reasons);
-    assert_eq!(bench.counter("port 3", "packets given up for a deflected one"), 3);
-    assert_eq!(bench.counter("port 3", "packets that had to leave"), 0, "nobody is deflected twice in one switch");
+    assert_eq!(bench.counter("port 3", "packets_given_up"), 3);
+    assert_eq!(bench.counter("port 3", "packets_displaced"), 0, "nobody is deflected twice in one switch");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn of_two_random_neighbours_the_less_loaded_gets_the_victim() {
 fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
     for to_arrival_port in [true, false] {
         let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], &[1; 12]);
-        let back = bench.counter("port 1", "packets sent back to where they came from");
+        let back = bench.counter("port 1", "packets_sent_back");
         assert_eq!((back > 0, bench.left_by(NEIGHBOURS[0]).is_empty()), (to_arrival_port, !to_arrival_port));
     }
 }
@@ -125,7 +125,7 @@ fn a_victim_without_a_neighbour_ends() {
     [5, 5, 5, 3, 7].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
     bench.finish();
     assert_eq!(bench.ended(), [(2, DropReason::Evicted), (4, DropReason::QueueFull)]);
-    assert_eq!(bench.counter("port 1", "packets with nowhere to go"), 2);
+    assert_eq!(bench.counter("port 1", "packets_with_nowhere_to_go"), 2);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn deflections_are_counted_in_the_packet_until_it_leaves_for_its_host() {
     let counts: Vec<_> =
         bench.world.left.iter().filter_map(|sent| Some((sent.port == OUT, detours(&sent.packet)?))).collect();
     assert!(counts.contains(&(false, 5)) && !counts.iter().any(|&(is_out, _)| is_out), "{counts:?}");
-    assert_eq!(bench.counter("switch", "most deflections of a packet"), 5);
+    assert_eq!(bench.counter("switch", "packet_detours_max"), 5);
     let report = bench.report();
     let (_, _, detours) = &report.histograms[0];
     assert_eq!((detours.len(), detours.max()), (1, 4), "the first has arrived after four");
@@ -205,11 +205,11 @@ proptest! {
         prop_assert_eq!(all, (0..arrivals.len() as u32).collect::<Vec<_>>());
         prop_assert_eq!(bench.left_by(HOST).len() + bench.left_by(OTHER_HOST).len(), 0);
         let elsewhere: usize = NEIGHBOURS.iter().map(|&port| bench.left_by(port).len()).sum();
-        let deflected = bench.counter("port 1", "packets deflected");
+        let deflected = bench.counter("port 1", "packets_deflected");
         if sorted >= 4 {
-            let given_up: u64 = (3..6).map(|port| bench.counter(&format!("port {port}"), "packets given up for a deflected one")).sum();
+            let given_up: u64 = (3..6).map(|port| bench.counter(&format!("port {port}"), "packets_given_up")).sum();
             prop_assert_eq!(elsewhere as u64 + given_up, deflected);
-            prop_assert_eq!(bench.world.ended.len() as u64, given_up + bench.counter("port 1", "packets with nowhere to go"));
+            prop_assert_eq!(bench.world.ended.len() as u64, given_up + bench.counter("port 1", "packets_with_nowhere_to_go"));
         }
         prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }

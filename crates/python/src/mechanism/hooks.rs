@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hitless_core::wire::{Packet, PortId, QueueId, ShimId, Time};
-use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
+use hitless_switch::{Context, Counter, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -80,6 +80,7 @@ pub struct PythonMechanism {
     methods: Methods,
     queues_most: u16,
     header: Option<ShimId>,
+    counters: &'static [Counter],
     /// None until the switch has asked for the mechanism's needs.
     view: Option<Py<ContextView>>,
     depths: Vec<(PortId, QueueId)>,
@@ -95,9 +96,10 @@ impl PythonMechanism {
         methods: Methods,
         queues_most: u16,
         header: Option<ShimId>,
+        counters: &'static [Counter],
     ) -> Self {
         let (depths, queues) = (Vec::new(), Arc::default());
-        Self { kind, object, methods, queues_most, header, view: None, depths, queues, was_called: false }
+        Self { kind, object, methods, queues_most, header, counters, view: None, depths, queues, was_called: false }
     }
 
     fn ask(&mut self, py: Python<'_>, queue_counts: &[usize]) -> PyResult<Needs> {
@@ -171,7 +173,7 @@ impl Mechanism for PythonMechanism {
         };
         let read = |py: Python<'_>| {
             let returned = method.call0(py)?;
-            report::read(self.kind, returned.bind(py).cast::<PyDict>()?, self.was_called)
+            report::read(self.kind, self.counters, returned.bind(py).cast::<PyDict>()?, self.was_called)
         };
         Python::attach(read).unwrap_or_else(|error| end_run(self.kind, "report", error))
     }

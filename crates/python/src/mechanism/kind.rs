@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use hitless_core::wire::ShimId;
 use hitless_scenario::kind::{Profile, RuntimeKind, Site};
-use hitless_switch::Mechanism;
+use hitless_switch::{Counter, Mechanism};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand::Rng;
@@ -26,6 +26,7 @@ pub struct PythonKind {
     /// Maximum number of queues that it requests at a port.
     queues_most: u16,
     header: Option<ShimId>,
+    counters: &'static [Counter],
 }
 
 impl PythonKind {
@@ -34,7 +35,7 @@ impl PythonKind {
         let ports: Vec<u16> = ports.iter().map(|port| port.0).collect();
         let object = self.build.bind(py).call1((settings, switch, ports, stream.next_u64()))?;
         let methods = Methods::of(&object, &self.defined)?;
-        Ok(PythonMechanism::new(self.name, object.unbind(), methods, self.queues_most, self.header))
+        Ok(PythonMechanism::new(self.name, object.unbind(), methods, self.queues_most, self.header, self.counters))
     }
 }
 
@@ -88,7 +89,8 @@ pub fn register_mechanism(
     let profile: Profile = serde_json::from_str(profile).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let name: &'static str = profile.name.clone().leak();
     let header = header_of(name, profile.header_bytes)?;
-    let kind = PythonKind { name, check, build, defined, queues_most: profile.queues, header };
+    let counters = profile.declared();
+    let kind = PythonKind { name, check, build, defined, queues_most: profile.queues, header, counters };
     let changed = kinds::change(|others| {
         let others = if replaces { others.without(name) } else { others };
         others.with_runtime(profile, kind)

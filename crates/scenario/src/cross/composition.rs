@@ -106,7 +106,7 @@ impl Check<'_> {
             let together: Vec<&Header> = everywhere.iter().chain(along).chain([own]).collect();
             meetings.insert(together.iter().map(|header| header.of).collect(), together);
         }
-        meetings.values().for_each(|headers| self.fits_a_packet(headers));
+        meetings.values().for_each(|headers| self.require_room_in_packet(headers));
     }
 
     /// Returns the headers that a packet carries from switch to switch.
@@ -116,7 +116,7 @@ impl Check<'_> {
         unique(marks.iter().chain(of_mechanisms)).into_iter().cloned().collect()
     }
 
-    fn fits_a_packet(&mut self, headers: &[&Header]) {
+    fn require_room_in_packet(&mut self, headers: &[&Header]) {
         let bytes: usize = headers.iter().map(|it| it.bytes).sum();
         self.require_else(bytes <= ShimStack::CAPACITY_BYTES, || {
             let named: Vec<String> = headers.iter().map(|it| format!("{} ({} B)", it.of, it.bytes)).collect();

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use hitless_switch::Counter;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -42,6 +43,11 @@ impl Entry {
     /// Returns the value of `kind`.
     pub fn name(&self) -> &'static str {
         self.facts.name
+    }
+
+    /// Returns whether its kind declares this counter.
+    pub fn declares(&self, counter: &Counter) -> bool {
+        self.facts.counters.iter().any(|counters| counters.contains(counter))
     }
 
     /// Returns the name in messages.

@@ -1,5 +1,6 @@
 //! The constants of a kind.
 
+use hitless_switch::Declared;
 use serde::Deserialize;
 
 /// The constants of a [`Kind`](super::Kind).
@@ -11,6 +12,7 @@ pub(crate) struct Facts {
     pub entries: Entries,
     pub places_field: &'static str,
     pub queues_field: Option<&'static str>,
+    pub counters: Declared,
     pub asks_for_returns: bool,
     pub notifies_senders: bool,
     pub shares_state: bool,

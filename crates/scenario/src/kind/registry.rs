@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use hitless_core::settings::schema::completed;
 use hitless_hosts::transport::tcp::congestion::CongestionKind;
+use hitless_switch::Counter;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -69,6 +70,11 @@ impl Registry {
     /// Returns the kinds in order, each with its name and a sentence about it.
     pub fn summaries(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
         self.kinds.iter().map(|kind| (kind.facts().name, kind.facts().summary))
+    }
+
+    /// Returns the counters of each kind, in order; a kind from run time declares them in its reports.
+    pub fn counters(&self) -> impl Iterator<Item = (&'static str, impl Iterator<Item = Counter>)> + '_ {
+        self.kinds.iter().map(|kind| (kind.facts().name, kind.facts().counters.concat().into_iter()))
     }
 
     /// Returns the schema of scenario files, as JSON Schema 2020-12. Editors that support TOML can complete and check

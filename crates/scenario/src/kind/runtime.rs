@@ -1,13 +1,14 @@
 //! Kinds that are defined at run time, for example by a class of another language.
 
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hitless_core::engine::Stream;
 use hitless_core::settings::Problem;
 use hitless_core::settings::defaults::{fill_missing, read};
+use hitless_core::state::kept;
 use hitless_core::wire::PortId;
-use hitless_switch::Mechanism;
+use hitless_switch::{Counter, Mechanism};
 use schemars::{Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,6 +40,8 @@ pub struct Profile {
     pub stage: Stage,
     /// Name of the settings field, a list of texts, with the ports where it runs.
     pub places: String,
+    /// Labels of its counters by key.
+    pub counters: BTreeMap<String, String>,
     /// Claims at these ports.
     pub claims: Vec<Claim>,
     /// Number of queues that it requests at a port.
@@ -49,6 +52,14 @@ pub struct Profile {
     pub header_bytes: usize,
     /// The JSON schema of its settings.
     pub schema: Value,
+}
+
+impl Profile {
+    /// Returns the declarations of its counters, which live as long as the process.
+    pub fn declared(&self) -> &'static [Counter] {
+        let declared = |(key, label): (&String, &String)| Counter { key: kept(key), label: kept(label), meaning: "" };
+        self.counters.iter().map(declared).collect::<Vec<_>>().leak()
+    }
 }
 
 /// The place of a mechanism to be built.
@@ -99,6 +110,7 @@ pub(super) fn made(profile: Profile, kind: Box<dyn RuntimeKind>) -> Result<&'sta
         entries: Entries::OnePerSwitch,
         places_field: profile.places.clone().leak(),
         queues_field: None,
+        counters: vec![profile.declared()].leak(),
         asks_for_returns: false,
         notifies_senders: false,
         // Unknown, so assume the restrictive case.

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use hitless_core::wire::link::LinkHeaders;
 use hitless_core::wire::{Duration, PortId};
-use hitless_switch::LinkEnd;
+use hitless_switch::{Declared, LinkEnd};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +38,9 @@ pub trait Kind: 'static {
     const QUEUES_FIELD: Option<&'static str> = None;
     /// Whether it asks which neighbours would send a packet back; routing builds this table only then.
     const ASKS_FOR_RETURNS: bool = false;
+
+    /// Counters of its reports. A report has no others.
+    const COUNTERS: Declared;
 
     /// Whether it controls senders through notices; a transport that depends on notices checks for such a mechanism.
     const NOTIFIES_SENDERS: bool = false;

@@ -132,7 +132,7 @@ impl<E: Edge> Run<E> {
                 Reach::Packets => {}
                 Reach::Flows => {
                     self.global.flow_starts.follow_ended(now, &mut self.network);
-                    if self.global.is_done(self.network.shared.records.flows_ended) {
+                    if self.global.check_done(self.network.shared.records.flows_ended) {
                         self.now = now;
                         return Some((End::AllFlowsDone, self.network.shared.records.last_ended));
                     }

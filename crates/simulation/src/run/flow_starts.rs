@@ -112,7 +112,7 @@ impl FlowStarts {
         self.messages.max(self.messages_offered).saturating_add(self.closed_loops.flows_to_come())
     }
 
-    pub fn are_over(&mut self) -> bool {
+    pub fn check_over(&mut self) -> bool {
         self.closed_loops.are_over() && self.workload.peek().is_none()
     }
 

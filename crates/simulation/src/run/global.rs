@@ -42,11 +42,11 @@ impl Global {
         self.scenario.duration.unwrap_or(Time::NEVER)
     }
 
-    /// Whether the run is over because all its flows are, given the number of ended flows.
-    pub fn is_done(&mut self, flows_ended: u64) -> bool {
+    /// Checks whether the run is over because all its flows are, given the number of ended flows.
+    pub fn check_done(&mut self, flows_ended: u64) -> bool {
         let started = self.flow_starts.specs().len() as u64;
         debug_assert!(flows_ended <= started);
-        self.scenario.until == Until::AllFlowsDone && flows_ended == started && self.flow_starts.are_over()
+        self.scenario.until == Until::AllFlowsDone && flows_ended == started && self.flow_starts.check_over()
     }
 
     /// No event is left: a run with a fixed duration idles until its deadline.

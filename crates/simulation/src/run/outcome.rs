@@ -1,9 +1,12 @@
 //! The end of a run: final invariants and the outcome.
 
+use std::collections::BTreeSet;
+
 use hitless_core::wire::Time;
-use hitless_scenario::memory;
 use hitless_scenario::network::topology::{DirectedLink, SwitchId};
-use hitless_switch::Report;
+use hitless_scenario::{Scenario, memory};
+use hitless_switch::queueing::GroupCounters;
+use hitless_switch::{Report, ResourceCounters};
 
 use super::edge::Edge;
 use super::event_loop::Run;
@@ -34,8 +37,9 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     let captures = capture.map_or(Vec::new(), |capture| capture.into_files(&run.global.scenario, ended_at));
     let ledger = Ledger { run: &run, end, ended_at };
     let mut reports = run.reports(ended_at);
-    ledger.add_resources(&mut reports);
     let mut violations = ledger.unbalanced();
+    violations.extend(undeclared(run.scenario(), &reports));
+    ledger.add_resources(&mut reports);
     violations.extend(reports.iter().flat_map(|(_, report)| report.violated_invariants.iter().cloned()));
     violations.extend(ledger.hardware_violations().chain(leaks));
     violations.extend(run.lossless_violations());
@@ -49,6 +53,19 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
         captures,
         limits,
     }
+}
+
+/// Reported counters that the mechanism's kind does not declare, so that no reference lists them.
+fn undeclared(scenario: &Scenario, reports: &[(SwitchId, Report)]) -> Vec<String> {
+    let counters = reports.iter().flat_map(|(_, report)| report.counters.iter().map(|one| (report.mechanism, &one.1)));
+    let unknown = counters.filter(|(mechanism, counter)| {
+        let mut entries = scenario.mechanisms.iter().filter(|entry| entry.name() == *mechanism);
+        !GroupCounters::ALL.contains(counter) && entries.next().is_some_and(|entry| !entry.declares(counter))
+    });
+    let told: BTreeSet<String> = unknown
+        .map(|(mechanism, counter)| format!("{mechanism} reports {}, and its kind does not declare it", counter.key))
+        .collect();
+    told.into_iter().collect()
 }
 
 /// Packet buffers whose byte counts differ from their queues' content.
@@ -73,7 +90,7 @@ impl<E: Edge> Ledger<'_, E> {
     fn add_resources(&self, reports: &mut [(SwitchId, Report)]) {
         let footprints = self.run.network.switches.iter().flat_map(|switch| switch.footprints());
         for ((_, report), footprint) in reports.iter_mut().zip(footprints) {
-            footprint.named().into_iter().for_each(|(name, value)| report.count("switch", name, value));
+            report.count("switch", ResourceCounters::values(&footprint));
         }
     }
 

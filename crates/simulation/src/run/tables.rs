@@ -2,7 +2,7 @@
 
 use hitless_core::wire::{PortId, Time};
 use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
-use hitless_switch::{MacCounters, Report};
+use hitless_switch::{Counter, MacCounters, Report};
 
 use super::edge::Edge;
 use super::event_loop::Run;
@@ -101,16 +101,16 @@ impl<E: Edge> Run<E> {
     }
 }
 
-/// A counter of a mechanism: switch, mechanism, scope, counter, value.
-pub type Counted = (String, &'static str, String, &'static str, u64);
+/// A counter of a mechanism: switch, mechanism, scope, key, label, value.
+pub type Counted = (String, &'static str, String, &'static str, &'static str, u64);
 
 /// The counters of all mechanisms.
 pub fn counted(topology: &Topology, reports: &[(SwitchId, Report)]) -> Vec<Counted> {
     let mut rows = Vec::new();
     for (switch, report) in reports {
         let name = &topology.switch(*switch).name;
-        let row = |(scope, counter, value): &(String, _, _)| {
-            (name.clone(), report.mechanism, scope.clone(), *counter, *value)
+        let row = |(scope, counter, value): &(String, Counter, u64)| {
+            (name.clone(), report.mechanism, scope.clone(), counter.key, counter.label, *value)
         };
         rows.extend(report.counters.iter().map(row));
     }
@@ -125,7 +125,8 @@ pub(super) fn mechanisms(topology: &Topology, reports: &[(SwitchId, Report)]) ->
         .text("mechanism", &rows, |row| row.1.to_owned())
         .text("scope", &rows, |row| row.2.clone())
         .text("counter", &rows, |row| row.3.to_owned())
-        .unsigned("value", &rows, |row| row.4)
+        .text("label", &rows, |row| row.4.to_owned())
+        .unsigned("value", &rows, |row| row.5)
 }
 
 fn histograms(topology: &Topology, reports: &[(SwitchId, Report)]) -> Table {

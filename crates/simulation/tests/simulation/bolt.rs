@@ -46,7 +46,7 @@ fn the_queue_stays_near_the_threshold_and_the_link_is_full() {
         assert!((2_000.0..20_000.0).contains(&queue_bytes), "{senders} senders: {queue_bytes} bytes");
         assert!(share > 0.97, "{senders} senders: {share} of the link");
         assert!(outcome.summary.drops.is_empty(), "{:?}", outcome.summary.drops);
-        let notices = counter(&outcome, "notices sent");
+        let notices = counter(&outcome, "notices_sent");
         let heard: u64 = numbers(&outcome, "goodput", "congestion_echoes").iter().sum();
         // Goodput is sampled every 100 us, so the last interval may be missing.
         assert!(notices > 0 && heard > notices * 9 / 10 && heard <= notices, "{heard} of {notices} notices heard");

@@ -150,11 +150,11 @@ fn an_update_gap_stands_for_control_packets() {
     };
     let by_packets = runs("kind = \"control-packets\"");
     let by_gap = runs("kind = \"update-gap\", gap = \"427 ns\"");
-    let rounds = counter(&by_packets[0], "recirculations of control packets");
+    let rounds = counter(&by_packets[0], "control_packet_recirculations");
     let expected = 28.0 * 4e6 / 427.36;
     assert!((rounds as f64 / expected - 1.0).abs() < 0.01, "{rounds}, and {expected} in 4 ms for 28 queues");
     let total = |of: fn(&Outcome) -> f64| [&by_packets, &by_gap].map(|runs| runs.iter().map(of).sum::<f64>());
-    let [packets, gap] = total(|outcome| counter(outcome, "packets detoured") as f64);
+    let [packets, gap] = total(|outcome| counter(outcome, "packets_detoured") as f64);
     assert!(packets > 50.0 && (packets / gap).ln().abs() < 0.5, "{packets} and {gap} packets deflected");
     let [packets, gap] = total(short_ms);
     assert!((packets / gap).ln().abs() < 0.5, "{packets} ms and {gap} ms");
@@ -165,8 +165,8 @@ fn a_rank_guard_raises_liars_and_leaves_honest_hosts_alone() {
     let guard = "[[mechanism]]\nkind = \"rank-guard\"\n";
     let with_guard = format!("{QUANTILE}alpha = 0.5\n{guard}");
     let honest = run(&marked("", &with_guard));
-    assert_eq!(counter(&honest, "packets with a rank raised"), 0);
-    assert!(counter(&honest, "packets seen") > 0);
+    assert_eq!(counter(&honest, "packets_raised"), 0);
+    assert!(counter(&honest, "packets_seen") > 0);
     // A fraction of an endless flow is endless too, so flows that misreport their size send 2 MB.
     let lies = |mechanism: &str| {
         let large =
@@ -176,7 +176,7 @@ fn a_rank_guard_raises_liars_and_leaves_honest_hosts_alone() {
         text.replacen(hosts, "sources = [\"h4\"]\ndestinations = [\"h0\"]", 1)
     };
     let caught = run(&lies(&with_guard));
-    let names = ["packets with a rank raised", "flows found to send more than they promised"];
+    let names = ["packets_raised", "flows_found_out"];
     let [raised, found_out] = names.map(|name| counter(&caught, name));
     assert!(raised > 100 && found_out == 1, "{raised} raised, {found_out} flows found out");
 }

@@ -17,7 +17,7 @@ fn text(mechanism: &str) -> String {
 fn drops_are_of_an_exact_period_and_marks_slow_the_sender_down() {
     let outcome = run(&text("drop_every = 100\nmark_every = 1000000"));
     let dropped = outcome.summary.drops["given up by a mechanism"];
-    assert_eq!(dropped, counter(&outcome, "packets dropped"));
+    assert_eq!(dropped, counter(&outcome, "packets_dropped"));
     let sent = sum(&outcome, "flows", "packets_sent");
     assert!(sent.abs_diff(100 * dropped) < 200, "{dropped} of {sent}");
     let [plain, marked] = ["mark_every = 1000000", "mark_every = 2"].map(|mechanism| {

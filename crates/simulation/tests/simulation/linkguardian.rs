@@ -30,7 +30,7 @@ fn blocking_mode_loses_and_reorders_nothing_at_any_rate_and_with_either_bufferin
             let outcome = run(&testbed(rate_gbps, &format!("{PROTECT}{ANY_COST}buffering = \"{buffering}\"\n")));
             let (sent, received, reordered) = received(&outcome);
             assert_eq!((sent - received, reordered), (0, 0), "{rate_gbps}G {buffering}");
-            assert!(counter(&outcome, "packets recovered") > 0, "{rate_gbps}G {buffering}");
+            assert!(counter(&outcome, "packets_recovered") > 0, "{rate_gbps}G {buffering}");
         }
     }
 }
@@ -43,7 +43,7 @@ fn a_copy_that_skips_the_hooks_goes_round_as_one_that_visits_them() {
         let [visits, skips] = [checked.clone(), checked.replace("checked = true", "checked = false")].map(|text| {
             let outcome = run(&text);
             let (rounds, resent) =
-                (counter(&outcome, "copies recirculated"), counter(&outcome, "packets retransmitted"));
+                (counter(&outcome, "copies_recirculated"), counter(&outcome, "packets_retransmitted"));
             (outcome.summary.trace_hash, rounds, resent)
         });
         assert_eq!(visits, skips, "{buffering}");
@@ -72,7 +72,7 @@ fn a_reordering_buffer_that_is_too_small_overflows_but_keeps_order() {
 fn protection_can_be_switched_on_and_off_during_a_run() {
     let activation = "activation = [{ at = \"500 us\", active = true }, { at = \"1500 us\", active = false }]\n";
     let outcome = run(&testbed(25, &format!("{PROTECT}{activation}")));
-    let protected = counter(&outcome, "packets protected") as f64;
+    let protected = counter(&outcome, "packets_protected") as f64;
     let (sent, received, _) = received(&outcome);
     let sent = sent as f64;
     assert!((0.45..0.55).contains(&(protected / sent)), "{protected} of {sent}");
@@ -97,7 +97,7 @@ fn both_directions_of_a_link_can_be_protected_at_once() {
     );
     let outcome = run(&both);
     assert_eq!(numbers(&outcome, "flows", "packets_sent"), numbers(&outcome, "flows", "packets_received"));
-    assert!(counter(&outcome, "piggybacked acknowledgements") > 0);
+    assert!(counter(&outcome, "piggybacked_acknowledgements") > 0);
 }
 
 /// The other direction carries the acknowledgements. It fails shortly before protection ends (swarm, seed 26,002,417).
@@ -172,7 +172,7 @@ fn as_many_links_are_admitted_as_two_recirculation_ports_can_serve() {
 fn all_links_that_are_admitted_to_one_switch_keep_their_promise() {
     let outcome = run(&hub(8, 25, ""));
     assert_eq!(numbers(&outcome, "flows", "packets_sent"), numbers(&outcome, "flows", "packets_received"));
-    assert!(counter(&outcome, "packets recovered") > 0);
+    assert!(counter(&outcome, "packets_recovered") > 0);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn four_protected_links_in_a_row_lose_nothing_and_keep_the_order() {
     let outcome = run(&(text + &rest));
     let (sent, received, reordered) = received(&outcome);
     assert_eq!((sent - received, reordered), (0, 0));
-    assert!(counter(&outcome, "packets recovered") > 60);
+    assert!(counter(&outcome, "packets_recovered") > 60);
 }
 
 /// Thresholds computed as in appendix B.1. At 100G the recirculation port is too slow for the copies.
@@ -220,7 +220,7 @@ fn a_link_of_400g_is_protected_where_recirculation_keeps_up_and_refused_where_no
         let outcome = run(&text.replace("2 ms", "300 us"));
         let (sent, received, reordered) = received(&outcome);
         assert_eq!((sent - received, reordered), (0, 0), "{buffering}");
-        assert!(counter(&outcome, "packets recovered") > 20, "{buffering}");
+        assert!(counter(&outcome, "packets_recovered") > 20, "{buffering}");
     }
 }
 
@@ -232,7 +232,7 @@ fn two_classes_of_one_link_are_protected_apart() {
     let outcome = run(&text);
     let (sent, received, reordered) = received(&outcome);
     assert_eq!(sent, received);
-    assert!(reordered > 0 && counter(&outcome, "packets buffered") == 0, "its class asked for no order");
+    assert!(reordered > 0 && counter(&outcome, "packets_buffered") == 0, "its class asked for no order");
 }
 
 #[test]

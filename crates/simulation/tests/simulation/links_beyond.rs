@@ -59,9 +59,9 @@ fn every_loss_is_repaired_from_1g_to_800g_over_a_metre_to_two_kilometres_with_sm
                 let outcome = run(&link.text(""));
                 let what = format!("{gbps}G, {delay_ns} ns, {frame_bytes} B, {load_percent} %");
                 let (missing, recovered) =
-                    (counter(&outcome, "packets found missing"), counter(&outcome, "packets recovered"));
+                    (counter(&outcome, "packets_missing"), counter(&outcome, "packets_recovered"));
                 assert!(missing > 0, "{what}: nothing was lost");
-                assert_eq!((missing, counter(&outcome, "packets lost")), (recovered, 0), "{what}");
+                assert_eq!((missing, counter(&outcome, "packets_lost")), (recovered, 0), "{what}");
                 let (sent, arrived, reordered) = received(&outcome);
                 assert_eq!(reordered, 0, "{what}");
                 assert!(arrived as f64 >= 0.97 * sent as f64, "{what}: {arrived} of {sent} came in time");
@@ -98,14 +98,14 @@ fn an_overflow_of_the_reordering_buffer_does_not_sustain_itself() {
     let (sent, arrived, reordered) = received(&outcome);
     assert!(arrived < sent, "the buffer suffices");
     assert!((sent - arrived) * 50 < sent, "{arrived} of {sent}");
-    assert_eq!((reordered, counter(&outcome, "ackNoTimeouts")), (0, 0));
+    assert_eq!((reordered, counter(&outcome, "ack_no_timeouts")), (0, 0));
 }
 
 #[test]
 fn a_small_reordering_buffer_lowers_the_default_of_the_pause_threshold() {
     let link = Link { gbps: 400, delay_ns: 50, frame_bytes: 1_518, load_percent: 100 };
     let outcome = run(&link.text("buffering = \"paused-queue\"\nreordering_buffer = \"200 KB\"\n"));
-    assert_eq!(counter(&outcome, "packets lost"), 0);
+    assert_eq!(counter(&outcome, "packets_lost"), 0);
     assert!(counter(&outcome, "pauses") > 0, "a loss fills the buffer");
 }
 

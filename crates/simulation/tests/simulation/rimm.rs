@@ -44,13 +44,13 @@ fn a_burst_that_the_queue_cannot_hold_is_lost_without_rimm_and_whole_and_in_orde
     for release in ["flowlet-gap", "exact"] {
         let outcome = with(&format!("release = \"{release}\"\nports = [\"leaf2->h4\"]"));
         assert_eq!(lost_and_reordered(&outcome), (0, 0), "{release}");
-        assert!(counter(&outcome, "packets detoured") > 10);
+        assert!(counter(&outcome, "packets_detoured") > 10);
         assert_eq!(counter(&outcome, "strays"), 0);
         assert!(sum(&outcome, "histograms", "quantity", "message round trip, ns", "count") > 0);
     }
     let outcome = with("release = \"exact\"");
     assert_eq!(lost_and_reordered(&outcome), (0, 0));
-    assert_eq!((counter(&outcome, "packets away"), counter(&outcome, "slots open")), (0, 0));
+    assert_eq!((counter(&outcome, "packets_away"), counter(&outcome, "slots_open")), (0, 0));
     let (_, reordered) = lost_and_reordered(&with("release = \"unordered\""));
     assert!(reordered > 10, "{reordered}");
 }
@@ -134,8 +134,8 @@ fn bursts_whose_packets_are_back_before_the_next_are_microbursts() {
     for (period, count) in [("800 us", 12), ("500 us", 20)] {
         for settings in ["", "release = \"exact\"", "flowlet_gap = \"100 us\""] {
             let outcome = bursts(period, count, settings);
-            assert!(counter(&outcome, "packets detoured") > 100);
-            assert_eq!(counter(&outcome, "detours ended by congestion"), 0, "{period} {settings}");
+            assert!(counter(&outcome, "packets_detoured") > 100);
+            assert_eq!(counter(&outcome, "detours_ended_by_congestion"), 0, "{period} {settings}");
             assert_eq!(lost_and_reordered(&outcome), (0, 0), "{period} {settings}");
         }
     }
@@ -147,7 +147,7 @@ fn bursts_whose_packets_are_back_before_the_next_are_microbursts() {
 fn flows_that_share_a_slot_keep_their_own_order() {
     for settings in ["hash_bits = 0", "hash_bits = 0\nrelease = \"exact\""] {
         let outcome = bursts("5 ms", 3, settings);
-        assert!(counter(&outcome, "packets detoured") > 100);
+        assert!(counter(&outcome, "packets_detoured") > 100);
         assert_eq!(lost_and_reordered(&outcome), (0, 0), "{settings}");
     }
 }

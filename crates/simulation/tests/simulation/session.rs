@@ -116,7 +116,7 @@ fn counters_show_the_corruption_of_the_link() {
     assert!(counters.frames_all > 2_000, "{counters:?}");
     assert!((0.004..0.02).contains(&loss), "{loss}");
     assert_eq!(session.now(), at_us(2_000));
-    assert_eq!(counter(&session.mechanisms(), "sender", "packets protected"), 0, "nobody has switched it on");
+    assert_eq!(counter(&session.mechanisms(), "sender", "packets_protected"), 0, "nobody has switched it on");
 }
 
 #[test]
@@ -129,17 +129,17 @@ fn commands_take_effect_between_two_steps() {
     }
     session.advance(at_us(15_000), &progress);
     let active = session.mechanisms();
-    assert!(counter(&active, "sender", "packets protected") > 10_000);
-    assert_eq!(counter(&active, "sender", "copies per lost packet"), 3);
-    assert!(counter(&active, "receiver", "packets recovered") > 50);
+    assert!(counter(&active, "sender", "packets_protected") > 10_000);
+    assert_eq!(counter(&active, "sender", "copies_per_loss"), 3);
+    assert!(counter(&active, "receiver", "packets_recovered") > 50);
     session.unprotect(LINK, LinkEnd::Sender).expect("LinkGuardian is configured");
     session.advance(at_us(16_000), &progress);
-    let after = counter(&session.mechanisms(), "sender", "packets protected");
+    let after = counter(&session.mechanisms(), "sender", "packets_protected");
     let outcome = session.finish(&progress);
     assert_eq!(outcome.violations, Vec::<String>::new());
     let mechanisms = outcome.tables.iter().find(|table| table.name == "mechanisms").expect("the table is kept");
-    assert_eq!(counter(mechanisms, "sender", "packets protected"), after);
-    assert_eq!(counter(mechanisms, "receiver", "packets lost"), 0);
+    assert_eq!(counter(mechanisms, "sender", "packets_protected"), after);
+    assert_eq!(counter(mechanisms, "receiver", "packets_lost"), 0);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_command_reaches_one_direction_of_a_link_that_is_protected_both_ways() {
     session.unprotect(LINK, LinkEnd::Sender).expect("LinkGuardian is configured");
     let protected = |session: &Session| {
         let table = session.mechanisms();
-        ["sw2", "sw6"].map(|switch| counter_of(&table, switch, "sender", "packets protected"))
+        ["sw2", "sw6"].map(|switch| counter_of(&table, switch, "sender", "packets_protected"))
     };
     let before = protected(&session);
     assert!(before.iter().all(|&packets| packets > 1_000), "{before:?}");
@@ -170,7 +170,7 @@ fn a_command_reaches_one_direction_of_a_link_that_is_protected_both_ways() {
     let after = protected(&session);
     assert_eq!(after[0], before[0], "it was switched off");
     assert!(after[1] > 2 * before[1], "{before:?} and {after:?}");
-    assert_eq!(counter_of(&session.mechanisms(), "sw6", "sender", "copies per lost packet"), 1);
+    assert_eq!(counter_of(&session.mechanisms(), "sw6", "sender", "copies_per_loss"), 1);
     assert_eq!(session.finish(&progress).violations, Vec::<String>::new());
 }
 
@@ -183,11 +183,11 @@ fn a_change_of_mode_under_way_reaches_the_packets() {
         session.protect(LINK, end, 2, false).expect("LinkGuardian is configured");
     }
     session.advance(at_us(5_000), &progress);
-    assert!(counter(&session.mechanisms(), "receiver", "packets recovered") > 20);
-    assert_eq!(counter(&session.mechanisms(), "receiver", "packets buffered"), 0);
+    assert!(counter(&session.mechanisms(), "receiver", "packets_recovered") > 20);
+    assert_eq!(counter(&session.mechanisms(), "receiver", "packets_buffered"), 0);
     session.protect(LINK, LinkEnd::Sender, 2, true).expect("LinkGuardian is configured");
     session.advance(at_us(9_000), &progress);
-    assert!(counter(&session.mechanisms(), "receiver", "packets buffered") > 0);
+    assert!(counter(&session.mechanisms(), "receiver", "packets_buffered") > 0);
     assert_eq!(session.finish(&progress).violations, Vec::<String>::new(), "order is promised of blocking mode alone");
 }
 

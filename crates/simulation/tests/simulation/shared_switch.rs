@@ -73,10 +73,10 @@ fn all_five_share_a_switch_and_mask_what_their_links_lose() {
         lost <= in_switches && lost + 2 > in_switches,
         "{lost} lost, {in_switches} in switches: all else was masked"
     );
-    for counter in ["packets sent from the cache", "packets recovered", "packets served", "packets released in order"] {
+    for counter in ["packets_sent_from_cache", "packets_recovered", "packets_served", "packets_released_in_order"] {
         assert!(support::counter(&outcome, counter) > 0, "{counter}");
     }
-    let detoured = support::counters(&outcome, "packets detoured");
+    let detoured = support::counters(&outcome, "packets_detoured");
     assert!(detoured.iter().filter(|&&count| count > 0).count() > 1, "RIMM and deflection: {detoured:?}");
 }
 

@@ -19,11 +19,11 @@ const LAYERS: &str = "priority_tagger = { by = \"remaining-bytes\" }\nreorder_bu
 
 /// Maximum number of deflections of a packet, over all switches.
 fn most_deflections(outcome: &Outcome) -> u64 {
-    counters(outcome, "most deflections of a packet").into_iter().max().expect("Vertigo runs")
+    counters(outcome, "packet_detours_max").into_iter().max().expect("Vertigo runs")
 }
 
 fn driven_out(outcome: &Outcome) -> u64 {
-    counters(outcome, "packets driven out of the queue").iter().sum()
+    counters(outcome, "packets_driven_out").iter().sum()
 }
 
 /// Duration of the slowest flow of the group "short"; an unfinished flow counts until the end of the run.

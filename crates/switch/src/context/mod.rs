@@ -86,9 +86,8 @@ impl<'a> Context<'a> {
 
     /// Returns whether this mechanism owns the packet.
     #[inline]
-    pub fn is_mine(&mut self) -> bool {
-        let owner = self.reach.mechanism + 1;
-        self.packet().owner == owner
+    pub fn is_mine(&self) -> bool {
+        self.reach.outbox.packets[self.reach.visit.packet].owner == self.reach.mechanism + 1
     }
 
     /// Takes ownership of the packet: only this mechanism's hooks see it until [`Self::release`].

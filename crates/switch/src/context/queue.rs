@@ -126,6 +126,6 @@ impl QueueAccess<'_, '_> {
     pub fn has_room(self) -> bool {
         self.reach.note_depth_read();
         let frame_bytes = self.reach.packet().frame_bytes;
-        self.reach.core.has_room(self.reach.visit.now, self.port, self.queue, frame_bytes)
+        self.reach.core.check_room(self.reach.visit.now, self.port, self.queue, frame_bytes)
     }
 }

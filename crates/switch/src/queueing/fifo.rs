@@ -12,9 +12,9 @@ use crate::explore::{Digest, State};
 
 /// Departure time and length of a packet. An entry has 12 bytes, so that five share a cache line.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
-struct Waiting([u32; 3]);
+struct Departure([u32; 3]);
 
-impl Waiting {
+impl Departure {
     #[inline(always)]
     const fn new(departs_at: Time, frame_bytes: u32) -> Self {
         Self([departs_at.0 as u32, (departs_at.0 >> 32) as u32, frame_bytes])
@@ -44,7 +44,7 @@ pub struct FifoScheduler {
     busy_until: Time,
     /// Time of the last offer: no depth is read for an earlier time.
     offered_at: Time,
-    waiting: Ring<Waiting>,
+    waiting: Ring<Departure>,
     bytes: u64,
     /// With fewer packets and bytes than these, a packet is neither dropped nor marked.
     #[configured]
@@ -106,7 +106,7 @@ impl FifoScheduler {
         }
         let departs_at = begins_at + transmission;
         self.busy_until = departs_at;
-        self.waiting.push(Waiting::new(departs_at, frame_bytes));
+        self.waiting.push(Departure::new(departs_at, frame_bytes));
         self.bytes += u64::from(frame_bytes);
         Some(departs_at)
     }

@@ -70,18 +70,18 @@ pub struct Rounds {
 crate::counters! {
     /// Counters of a group.
     pub struct GroupCounters {
-        queued = "packets queued",
-        served = "packets served",
+        queued as packets_queued = "packets queued",
+        served as packets_served = "packets served",
         /// Refused because the group's limit was reached.
-        refused = "packets refused by the port's buffer",
-        late = "packets late for their round",
+        refused as packets_refused_by_buffer = "packets refused by the port's buffer",
+        late as packets_late_for_round = "packets late for their round",
         /// Their round had no separate queue yet.
-        early = "packets in a queue of an earlier round",
+        early as packets_in_earlier_queue = "packets in a queue of an earlier round",
         /// Number of times that the next round began.
         rotations = "rotations",
         /// Packets in the half that lost its priority by a swap.
-        left_behind = "packets left behind by a swap",
-        peak_bytes = "most bytes queued",
+        left_behind as packets_left_behind = "packets left behind by a swap",
+        peak_bytes as queued_peak_bytes = "most bytes queued",
     }
 }
 

@@ -17,8 +17,8 @@ pub mod fifo;
 pub mod flow;
 pub mod group;
 mod marking;
+mod packet_line;
 pub mod queued;
-mod waiting;
 
 pub use buffer::{BufferPolicy, SharedBuffer};
 pub use config::{MarkingPoint, QueueConfig, QueueLimit, QueueOrder};

@@ -9,7 +9,7 @@ use super::deficit::DeficitRoundRobin;
 use super::entry::Entry;
 use super::group::{Choice, Group, GroupCounters, QueueGroup, Rounds};
 use super::marking::EcnMarker;
-use super::waiting::Waiting;
+use super::packet_line::PacketLine;
 
 pub mod by_rank;
 mod lossless;
@@ -33,7 +33,7 @@ struct Queue {
     /// As [`QueueConfig::passing_bytes`].
     #[configured]
     passing_bytes: u32,
-    waiting: Waiting,
+    waiting: PacketLine,
     bytes: u64,
     peak_bytes: u64,
     /// Reasons for not serving it, one bit each: [`PAUSED`], [`CLOSED`], [`HELD`].
@@ -165,7 +165,7 @@ impl QueuedScheduler {
             is_lossless: false,
             has_duties: config.marks_at_dequeue(),
             passing_bytes: config.passing_bytes(),
-            waiting: Waiting::new(config.order),
+            waiting: PacketLine::new(config.order),
             bytes: 0,
             peak_bytes: 0,
             stops: 0,

@@ -74,24 +74,27 @@ impl Footprint {
             ..self
         }
     }
+}
 
-    /// Returns each figure with its unit, in the order of a table.
-    pub fn named(&self) -> [(&'static str, u64); 13] {
-        [
-            ("resources: register arrays", self.register_arrays),
-            ("resources: stages of ingress", self.stages[0].into()),
-            ("resources: stages of egress", self.stages[1].into()),
-            ("resources: stateful ALUs in a pass of ingress", self.stateful_alus_of[0]),
-            ("resources: stateful ALUs in a pass of egress", self.stateful_alus_of[1]),
-            ("resources: stateful ALUs", self.stateful_alus),
-            ("resources: SRAM (bits)", self.bits),
-            ("resources: SRAM of state modelled outside a register array (bits)", self.bits_outside),
-            ("resources: SRAM (blocks of 16 KiB)", self.blocks),
-            ("resources: queues at a port", self.queues),
-            ("resources: mirror sessions", self.mirror_sessions),
-            ("resources: recirculation ports", self.recirculation_ports),
-            ("resources: packet generator streams", self.generator_streams),
-        ]
+crate::counters! {
+    /// Resources of a mechanism, in the order of a table.
+    pub struct ResourceCounters(footprint: &Footprint) {
+        resources_register_arrays = "resources: register arrays": footprint.register_arrays,
+        resources_ingress_stages = "resources: stages of ingress": footprint.stages[0].into(),
+        resources_egress_stages = "resources: stages of egress": footprint.stages[1].into(),
+        resources_ingress_stateful_alus = "resources: stateful ALUs in a pass of ingress":
+            footprint.stateful_alus_of[0],
+        resources_egress_stateful_alus = "resources: stateful ALUs in a pass of egress":
+            footprint.stateful_alus_of[1],
+        resources_stateful_alus = "resources: stateful ALUs": footprint.stateful_alus,
+        resources_sram_bits = "resources: SRAM (bits)": footprint.bits,
+        resources_outside_sram_bits = "resources: SRAM of state modelled outside a register array (bits)":
+            footprint.bits_outside,
+        resources_sram_blocks = "resources: SRAM (blocks of 16 KiB)": footprint.blocks,
+        resources_port_queues = "resources: queues at a port": footprint.queues,
+        resources_mirror_sessions = "resources: mirror sessions": footprint.mirror_sessions,
+        resources_recirculation_ports = "resources: recirculation ports": footprint.recirculation_ports,
+        resources_generator_streams = "resources: packet generator streams": footprint.generator_streams,
     }
 }
 

@@ -18,6 +18,6 @@ mod statement;
 
 pub use budget::Budget;
 pub use cell::RegisterCell;
-pub use footprint::Footprint;
+pub use footprint::{Footprint, ResourceCounters};
 pub use limits::Limit;
 pub use statement::{Kept, RegisterUse, Resources};

@@ -413,10 +413,10 @@ impl Harness {
         self.world.ended.iter().map(|ended| (ended.packet.frame, ended.reason)).collect()
     }
 
-    /// Returns the sum of a counter over all switches and scopes, or `None` if nothing reports it.
-    pub fn counter(&self, name: &str) -> Option<u64> {
+    /// Returns the sum of the counter with this key over all switches and scopes, or `None` if nothing reports it.
+    pub fn counter(&self, key: &str) -> Option<u64> {
         let reports = self.switches.iter().flat_map(|switch| switch.reports(self.world.now));
-        let counters = reports.flat_map(|report| report.counters).filter(|(_, counter, _)| *counter == name);
+        let counters = reports.flat_map(|report| report.counters).filter(|(_, counter, _)| counter.key == key);
         counters.map(|(.., value)| value).reduce(|sum, value| sum + value)
     }
 

@@ -7,7 +7,9 @@ use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claimed, Kind, Registry, Stage, Surroundings};
 use hitless_scenario::network::topology::select::select_ports_by_switch;
 use hitless_scenario::network::topology::{SwitchId, Topology};
-use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
+use hitless_switch::{
+    Context, Declared, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +30,10 @@ pub struct EveryNthSettings {
     pub mark_every: u64,
 }
 
+hitless_switch::counters! {
+    struct Counters { dropped as packets_dropped = "packets dropped", marked as packets_marked = "packets marked" }
+}
+
 /// Every Nth on one switch.
 #[derive(hitless_core::state::State)]
 pub struct EveryNth {
@@ -35,14 +41,13 @@ pub struct EveryNth {
     settings: EveryNthSettings,
     /// Packets that have left their queue, by port.
     seen: BTreeMap<PortId, u64>,
-    dropped: u64,
-    marked: u64,
+    counters: Counters,
 }
 
 impl EveryNth {
     /// Subscribes to the ports in `seen`.
     pub fn new(settings: EveryNthSettings, seen: BTreeMap<PortId, u64>) -> Self {
-        Self { settings, seen, dropped: 0, marked: 0 }
+        Self { settings, seen, counters: Counters::default() }
     }
 }
 
@@ -52,6 +57,7 @@ impl Kind for EveryNth {
     const SUMMARY: &'static str = "Losses and marks of an exact period at some ports, for tests of transports.";
     const STAGE: Stage = Stage::Drops;
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: Declared = &[Counters::ALL];
     type Settings = EveryNthSettings;
 
     fn switches(settings: &EveryNthSettings, topology: &Topology) -> BTreeSet<SwitchId> {
@@ -88,11 +94,11 @@ impl Mechanism for EveryNth {
         let Some(seen) = self.seen.get_mut(&context.port()) else { return Verdict::Continue };
         *seen += 1;
         if seen.is_multiple_of(self.settings.drop_every) {
-            self.dropped += 1;
+            self.counters.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         }
         let is_due = seen.is_multiple_of(self.settings.mark_every);
-        self.marked += u64::from(is_due && context.packet().mark_congestion());
+        self.counters.marked += u64::from(is_due && context.packet().mark_congestion());
         Verdict::Continue
     }
 
@@ -102,6 +108,6 @@ impl Mechanism for EveryNth {
     }
 
     fn report(&self, _: Time) -> Report {
-        Report::of_counters(Self::NAME, [("packets dropped", self.dropped), ("packets marked", self.marked)])
+        Report::of_counters(Self::NAME, self.counters.values())
     }
 }

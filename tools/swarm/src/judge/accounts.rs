@@ -28,7 +28,7 @@ pub fn named_loss(evidence: &Evidence<'_>) -> Finding {
     let corrupted = evidence.outcome.summary.drops.get("corrupted on a link").copied().unwrap_or(0);
     // A receiver does not count a trimmed packet that it already had. A packet that LinkGuardian gave up can still
     // arrive, too late, and is then removed as a duplicate.
-    let named = corrupted + evidence.counter("packets trimmed") + evidence.counter("packets lost");
+    let named = corrupted + evidence.counter("packets_trimmed") + evidence.counter("packets_lost");
     let fault =
         format!("{unexplained} packets were lost to no cause that is counted, and {named} corrupted, cut or given up");
     found((unexplained > named).then_some(fault))

@@ -80,7 +80,7 @@ pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     let one = failures.next()?;
     let only = failures.next().is_none() && std::iter::once(one).all(is_masked);
     let overflows = evidence.drops_but_for(&[&["lost on a link that was down"], &OF_HOSTS[..]].concat()) > 0;
-    if !only || overflows || evidence.counter("copies refused") > 0 {
+    if !only || overflows || evidence.counter("copies_refused") > 0 {
         return None;
     }
     // A copy of a packet that had arrived can be sent again: this is not a loss, and the section allows it.
@@ -191,7 +191,7 @@ pub fn detour_order(evidence: &Evidence<'_>) -> Finding {
     let overflows = evidence.drops_but_for(&OF_HOSTS) > 0;
     // A neighbour without room accepts no packets, and new packets then overtake the detoured ones (section III-A2).
     // Packets that wait longer than the timeout for their predecessor are released. Both are counted.
-    let gave_up = evidence.counter("new packets past detoured ones") + evidence.counter("packets released late") > 0;
+    let gave_up = evidence.counter("new_packets_past_detoured") + evidence.counter("packets_released_late") > 0;
     if !is_known || overflows || gave_up || evidence.has("link") || !goes_one_way(evidence) {
         return None;
     }

@@ -27,26 +27,26 @@ use lifecycle::Lifecycle;
 hitless_switch::counters! {
     pub struct SenderCounters {
         /// Packets that got a sequence number.
-        protected = "packets protected",
+        protected as packets_protected = "packets protected",
         /// Copies that passed the recirculation port, once per round.
-        recirculations = "copies recirculated",
+        recirculations as copies_recirculated = "copies recirculated",
         /// Lost packets with a copy still present.
-        retransmitted = "packets retransmitted",
+        retransmitted as packets_retransmitted = "packets retransmitted",
         /// Retransmitted frames, with all copies.
-        retransmitted_frames = "frames retransmitted",
-        dummies = "dummies sent",
+        retransmitted_frames as frames_retransmitted = "frames retransmitted",
+        dummies as dummies_sent = "dummies sent",
         losses_reported = "losses reported",
         /// Losses that cannot be retransmitted.
         losses_beyond_registers = "losses beyond the request registers",
-        acknowledged = "packets acknowledged",
+        acknowledged as packets_acknowledged = "packets acknowledged",
         /// Acknowledgements of numbers never sent, and impossible reports of losses; both are ignored.
-        refused = "acknowledgements refused",
-        repeated_notifications = "repeated notifications",
+        refused as acknowledgements_refused = "acknowledgements refused",
+        repeated_notifications as repeated_notifications_received = "repeated notifications",
         /// Probes sent to the receiver.
         probes = "probes",
         /// Changes of the level that the receiver asked for.
-        level_changes = "level changes obeyed",
-        closings_given_up = "ends of protection without an answer",
+        level_changes as level_changes_obeyed = "level changes obeyed",
+        closings_given_up as protections_ended_unanswered = "ends of protection without an answer",
     }
 }
 
@@ -282,7 +282,7 @@ impl Sender {
     }
 
     /// Counts a returned copy that still waits for its acknowledgement. Returns whether it does.
-    pub fn keeps_waiting(&mut self, copy: &Packet) -> bool {
+    pub fn count_if_waiting(&mut self, copy: &Packet) -> bool {
         let is_waiting = data_header(copy).sequence.ahead_of(self.latest_acknowledged.peek(0)) > 0;
         if is_waiting {
             self.counters.recirculations += 1;

@@ -91,7 +91,7 @@ fn fair_classes_share_fairly_what_higher_classes_leave() {
     let run = run_on(port(2, true), at(0b01, 0), ideal(), settings(32, 1_518), BufferPolicy::Static, &load);
     assert_parts(&run, &[1, 0, 256], &[0.2, 0.4, 0.4]);
     let sent = load.iter().filter(|sent| sent.flow != 1).count() as u64;
-    let assigned = run.count("packets given a queue") + run.count("packets dropped too far ahead");
+    let assigned = run.count("packets_assigned") + run.count("packets_dropped_too_far_ahead");
     assert_eq!(assigned, sent, "packets of the higher class pass no sketch");
 }
 
@@ -121,7 +121,7 @@ fn a_flow_that_is_too_far_ahead_is_served_although_another_class_fills_the_line(
     let at = AfqPort { limit: QueueLimit::Bytes(2_000), ..at(0b01, 0) };
     let run = run_on(port(2, false), at, ideal(), settings, BufferPolicy::Static, &schedule);
     let served = run.departures.iter().filter(|gone| gone.flow == 0).count();
-    assert!(served == 24 && run.count("packets too far ahead that an idle port took") > 0, "{served}");
+    assert!(served == 24 && run.count("packets_taken_when_idle") > 0, "{served}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn other_classes_keep_their_marks_and_their_limits() {
     let run = run_on(port, at, ideal(), settings(16, 1_000), BufferPolicy::Static, &schedule);
     let (queue, group) = (run.drops[&DropReason::QueueFull], run.drops[&DropReason::BufferFull]);
     assert_eq!((queue, group), (2, 3), "5 KB of each class, beside 3 KB of class 1 and 2 KB of AFQ");
-    assert_eq!(run.count("packets the traffic manager refused"), 3);
+    assert_eq!(run.count("packets_refused_by_traffic_manager"), 3);
     let marked: Vec<_> = run.departures.iter().filter(|gone| gone.is_marked).map(|gone| gone.flow).collect();
     assert_eq!(marked, [1]);
 }

@@ -32,9 +32,9 @@ fn a_packet_of_a_round_without_a_queue_of_its_own_is_dropped() {
             let settings = with_update(update, AfqSettings { drop_ahead, ..settings(4, 1_000) });
             let run = run_ideal(settings, &burst(0, bytes, 20));
             assert_eq!(run.departures.len(), queued + 1, "{drop_ahead:?} {bytes} {update:?}");
-            assert_eq!(run.count("packets dropped too far ahead"), 20 - queued as u64);
-            assert_eq!(run.count("packets in a queue of an earlier round"), in_the_served_queue);
-            assert_eq!(run.count("most rounds ahead"), if bytes == 1_000 { queued as u64 } else { queued as u64 / 2 });
+            assert_eq!(run.count("packets_dropped_too_far_ahead"), 20 - queued as u64);
+            assert_eq!(run.count("packets_in_earlier_queue"), in_the_served_queue);
+            assert_eq!(run.count("rounds_ahead_max"), if bytes == 1_000 { queued as u64 } else { queued as u64 / 2 });
         }
     }
 }
@@ -46,7 +46,7 @@ fn a_flow_is_marked_alone_from_the_threshold_on() {
     let mut marked: Vec<usize> = run.departures.iter().filter(|gone| gone.is_marked).map(|gone| gone.arrival).collect();
     marked.sort_unstable();
     assert_eq!(marked, [2, 3, 4], "2, 3 and 4 rounds ahead; the first of either flow is 1 ahead");
-    assert_eq!(run.count("packets marked"), 3);
+    assert_eq!(run.count("packets_marked"), 3);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn bids_of_32_bits_wrap_and_rounds_of_8_bits_too() {
         let [narrow, wide] = [narrow, wide].map(|settings| run_ideal(settings, &schedule));
         assert_eq!(narrow.departures, wide.departures, "{update:?}");
         assert!(narrow.count("round") > 256 && narrow.dropped() < 100, "{:?}", narrow.counters);
-        assert_eq!(narrow.count("packets late for their round"), 0);
+        assert_eq!(narrow.count("packets_late_for_round"), 0);
     }
 }
 
@@ -83,12 +83,12 @@ fn rows_that_share_cells_delay_packets_and_the_checker_sees_it() {
         let exact = with_update(update, settings(32, 1_000));
         let crowded = AfqSettings { sketch: AfqSketch { columns: 3, ..exact.sketch }, ..exact.clone() };
         let [exact, crowded] = [exact, crowded].map(|settings| run_ideal(settings, &schedule));
-        assert_eq!(exact.count("packets in a later queue than they should be"), 0, "{update:?}");
-        assert_eq!(exact.count("packets whose rows differed"), 0);
-        assert!(crowded.count("packets in a later queue than they should be") > 50, "{:?}", crowded.counters);
-        assert!(crowded.count("packets whose rows differed") > 0);
+        assert_eq!(exact.count("packets_in_later_queue"), 0, "{update:?}");
+        assert_eq!(exact.count("packets_with_differing_rows"), 0);
+        assert!(crowded.count("packets_in_later_queue") > 50, "{:?}", crowded.counters);
+        assert!(crowded.count("packets_with_differing_rows") > 0);
         assert_eq!(crowded.violated_invariants, Vec::<String>::new(), "{update:?}");
-        assert_eq!(exact.count("packets whose bid was checked"), 200);
+        assert_eq!(exact.count("bids_checked"), 200);
     }
 }
 
@@ -112,8 +112,8 @@ fn the_limit_of_a_port_is_for_all_its_queues_together_and_counts_the_frame_on_th
         let run = run_limited(limit, settings(8, 600), &schedule);
         assert_eq!(run.departures.len(), queued + 1, "{limit:?}");
         assert_eq!(run.drops[&DropReason::BufferFull], 10 - queued);
-        assert_eq!(run.count("packets the traffic manager refused"), 10 - queued as u64);
-        assert_eq!(run.count("packets refused by the port's buffer"), 10 - queued as u64);
+        assert_eq!(run.count("packets_refused_by_traffic_manager"), 10 - queued as u64);
+        assert_eq!(run.count("packets_refused_by_buffer"), 10 - queued as u64);
     }
 }
 
@@ -127,7 +127,7 @@ fn a_packet_refused_for_lack_of_buffer_stays_charged_unless_it_is_refunded() {
         let settings = AfqSettings { charge_refused, ..settings(16, 1_000) };
         let run = run_limited(QueueLimit::Bytes(3_064), settings, &schedule);
         assert_eq!(run.departures.len(), 1 + 3 + 1);
-        assert_eq!(run.count("packets refunded"), if charge_refused { 0 } else { 2 });
+        assert_eq!(run.count("packets_refunded"), if charge_refused { 0 } else { 2 });
         assert_eq!(run.count("rotations"), last_round + 1, "the last packet ends its round");
     }
 }
@@ -140,7 +140,7 @@ fn a_packet_that_comes_after_its_round_goes_where_the_rule_says() {
     for (late, order) in [(AfqLate::ServedQueue, [0, 1, 2, 3]), (AfqLate::NamedQueue, [0, 2, 3, 1])] {
         let settings = AfqSettings { scheduler: rotating(late), ..settings(4, 1_000) };
         let run = run(slow.clone(), settings, BufferPolicy::Static, &schedule);
-        assert_eq!(run.count("packets late for their round"), 1, "{late:?}");
+        assert_eq!(run.count("packets_late_for_round"), 1, "{late:?}");
         assert_eq!(run.order(), order, "{late:?}");
     }
 }
@@ -154,8 +154,8 @@ fn the_number_of_queues_follows_the_room_in_a_shared_buffer() {
     let settings = AfqSettings { adaptive: Some(adaptive), ..settings(32, 1_000) };
     let run_with = |capacity_bytes| run(ideal(), settings.clone(), shared(capacity_bytes), &schedule);
     let (tight, wide) = (run_with(60_000), run_with(10_000_000));
-    assert!(tight.count("fewest queues in use") < 8, "{:?}", tight.counters);
-    assert_eq!((wide.count("fewest queues in use"), wide.count("times one queue fewer")), (32, 0));
+    assert!(tight.count("queues_in_use_min") < 8, "{:?}", tight.counters);
+    assert_eq!((wide.count("queues_in_use_min"), wide.count("queue_reductions")), (32, 0));
 }
 
 #[test]
@@ -165,14 +165,14 @@ fn the_round_is_inferred_exactly_where_queues_are_seen_as_they_are() {
         run_ideal(inferred_round(granularity_bytes, refresh, settings(16, 1_000)), &schedule)
     };
     let exact = run_with(1, Duration::ZERO);
-    assert_eq!((exact.count("rounds estimated"), exact.count("most rounds behind")), (300, 0));
-    assert_eq!(exact.count("packets late for their round"), 0);
+    assert_eq!((exact.count("rounds_estimated"), exact.count("rounds_behind_max")), (300, 0));
+    assert_eq!(exact.count("packets_late_for_round"), 0);
     let coarse = run_with(5_000, Duration::ZERO);
     let stale = run_with(1, Duration::from_us(2));
-    let ahead = [&exact, &coarse, &stale].map(|run| run.count("most estimated rounds ahead"));
+    let ahead = [&exact, &coarse, &stale].map(|run| run.count("estimated_rounds_ahead_max"));
     assert!(ahead[0] < 3 && ahead[1] > 10 && ahead[2] > 10, "{ahead:?}");
     for run in [coarse, stale] {
-        let misplaced = ["packets in a queue of an earlier round", "packets late for their round"];
+        let misplaced = ["packets_in_earlier_queue", "packets_late_for_round"];
         assert!(misplaced.map(|name| run.count(name)).iter().sum::<u64>() > 100, "{:?}", run.counters);
     }
 }

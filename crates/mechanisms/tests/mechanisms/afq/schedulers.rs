@@ -92,18 +92,18 @@ proptest! {
         let is_inferred = settings.round != AfqRound::Shared;
         let run = run_at(port, architecture(ingress_ns), settings, BufferPolicy::Static, &schedule);
         prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
-        if !run.counters.contains_key("packets queued") {
+        if !run.counters.contains_key("packets_queued") {
             prop_assert_eq!(run.departures.len(), 0);
             return Ok(());
         }
-        let (too_far, refused) = (run.count("packets dropped too far ahead"), run.count("packets the traffic manager refused"));
+        let (too_far, refused) = (run.count("packets_dropped_too_far_ahead"), run.count("packets_refused_by_traffic_manager"));
         prop_assert_eq!(run.dropped() as u64, too_far + refused);
-        prop_assert_eq!(run.count("packets queued"), run.departures.len() as u64);
-        prop_assert_eq!(run.count("packets served"), run.departures.len() as u64);
-        prop_assert_eq!(run.count("packets given a queue"), run.departures.len() as u64 + refused);
+        prop_assert_eq!(run.count("packets_queued"), run.departures.len() as u64);
+        prop_assert_eq!(run.count("packets_served"), run.departures.len() as u64);
+        prop_assert_eq!(run.count("packets_assigned"), run.departures.len() as u64 + refused);
         if ingress_ns == 0 && !is_inferred {
-            prop_assert_eq!(run.count("packets in a queue of an earlier round"), 0);
-            prop_assert_eq!(run.count("packets late for their round"), 0);
+            prop_assert_eq!(run.count("packets_in_earlier_queue"), 0);
+            prop_assert_eq!(run.count("packets_late_for_round"), 0);
         }
     }
 
@@ -144,10 +144,10 @@ fn two_groups_swap_when_the_first_is_empty_and_when_its_time_is_up() {
     let run_with = |scheduler| run_ideal(AfqSettings { scheduler, ..settings(16, 1_000) }, &schedule);
     let at_once = run_with(two_groups(1_000_000, 0));
     assert!(at_once.count("swaps") >= 7, "{:?}", at_once.counters);
-    assert_eq!(at_once.count("packets left behind by a swap"), 0);
+    assert_eq!(at_once.count("packets_left_behind"), 0);
     assert_eq!(run_with(two_groups(0, 0)).departures, at_once.departures, "a period that never ends is none");
     let hasty = run_with(two_groups(500, 0));
-    assert!(hasty.count("packets left behind by a swap") > 0, "{:?}", hasty.counters);
+    assert!(hasty.count("packets_left_behind") > 0, "{:?}", hasty.counters);
     let slow = run_with(two_groups(1_000_000, 5_000));
-    assert!(slow.count("packets dropped too far ahead") > at_once.count("packets dropped too far ahead"));
+    assert!(slow.count("packets_dropped_too_far_ahead") > at_once.count("packets_dropped_too_far_ahead"));
 }

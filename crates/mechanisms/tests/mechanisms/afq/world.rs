@@ -183,7 +183,7 @@ pub fn run_on(
     Run {
         departures: one.world.left.iter().map(departure).collect(),
         drops,
-        counters: report.counters.iter().map(|&(_, name, value)| (name, value)).collect(),
+        counters: report.counters.iter().map(|(_, counter, value)| (counter.key, *value)).collect(),
         violated_invariants: report.violated_invariants,
         violation: one.switches[0].violation().map(ToString::to_string),
     }

@@ -48,7 +48,7 @@ fn aifo_lets_all_in_while_the_queue_is_within_its_headroom() {
 fn the_window_of_aifo_takes_in_what_is_dropped_too() {
     // Nines replace 20, 10 and 5: only then one of four is smaller, and not two.
     let bench = admit(aifo(), &[40, 30, 20, 10, 5, 4, 9, 9, 9, 9]);
-    assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets not admitted")), (7, 3));
+    assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets_not_admitted")), (7, 3));
     assert_eq!(bench.reasons(), [DropReason::Mechanism; 3]);
 }
 
@@ -69,7 +69,7 @@ fn aifo_takes_what_is_sent_again_for_more_urgent_only_where_told() {
 #[test]
 fn what_finds_no_room_is_dropped_by_the_queue_under_aifo() {
     let bench = admit(aifo(), &[0; 12]);
-    assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets of a full queue")), (10, 2));
+    assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets_of_full_queue")), (10, 2));
     assert_eq!(bench.reasons(), [DropReason::QueueFull; 2]);
 }
 
@@ -147,7 +147,7 @@ proptest! {
         let expired = arrivals.iter().filter(|arrival| arrival.4 <= 1).count();
         let ended_so = bench.reasons().iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
         prop_assert_eq!(ended_so, expired);
-        prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
+        prop_assert_eq!(of_out(&bench, "packets_seen") as usize, arrivals.len() - expired);
         prop_assert!(is_pabo || bench.count_sent_by(&NEIGHBOURS) == 0);
     }
 }

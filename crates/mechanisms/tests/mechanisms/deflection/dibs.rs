@@ -26,7 +26,7 @@ fn nothing_is_detoured_while_the_queue_has_room() {
     let bench = burst(bench(), HOST, 3);
     assert_eq!((bench.count_sent_by(&[OUT]), bench.world.left.len()), (3, 3));
     assert!(detours(&bench).iter().all(|(_, detours)| detours.is_none()));
-    assert_eq!(bench.counter("port 1", "packets detoured"), 0);
+    assert_eq!(bench.counter("port 1", "packets_detoured"), 0);
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn what_the_full_queue_cannot_take_fills_the_neighbours_and_only_then_is_lost() 
         "no other host gets a packet"
     );
     assert_eq!(bench.reasons(), [DropReason::QueueFull; 8]);
-    assert_eq!(bench.counter("port 1", "packets detoured"), 9);
-    assert_eq!(bench.counter("port 1", "packets with nowhere to go"), 8);
-    assert_eq!(bench.counter("switch", "most detours of a packet"), 1);
+    assert_eq!(bench.counter("port 1", "packets_detoured"), 9);
+    assert_eq!(bench.counter("port 1", "packets_with_nowhere_to_go"), 8);
+    assert_eq!(bench.counter("switch", "packet_detours_max"), 1);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
         let bench = burst(bench_on(HARDWARE, &settings, 1), NEIGHBOURS[0], 20);
         let expected = if to_arrival_port { 3 } else { 0 };
         assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
-        assert_eq!(bench.counter("port 1", "packets sent back to where they came from"), expected as u64);
+        assert_eq!(bench.counter("port 1", "packets_sent_back"), expected as u64);
     }
 }
 
@@ -95,7 +95,7 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
     bench.finish();
     let counts: Vec<_> = detours(&bench).iter().filter_map(|&(port, count)| Some((port == OUT, count?))).collect();
     assert!(counts.contains(&(false, 5)) && !counts.iter().any(|&(is_out, _)| is_out), "{counts:?}");
-    assert_eq!(bench.counter("switch", "most detours of a packet"), 5);
+    assert_eq!(bench.counter("switch", "packet_detours_max"), 5);
     let report = bench.switches[0].reports(Time::ZERO).next().expect("DIBS reports");
     let (_, _, detours) = &report.histograms[0];
     assert_eq!((detours.len(), detours.max()), (1, 4), "the first has arrived after four");
@@ -107,7 +107,7 @@ fn naive_deflection_does_not_ask_whether_there_is_room() {
     let bench = burst(bench_on(HARDWARE, &settings, 1), HOST, 3 + 60);
     assert_eq!((bench.count_sent_by(&[OUT]), bench.count_sent_by(&NEIGHBOURS)), (3, 9));
     assert_eq!(bench.reasons(), [DropReason::QueueFull; 51], "the queues that were drawn drop them");
-    assert_eq!((of_out(&bench, "packets detoured"), of_out(&bench, "packets with nowhere to go")), (60, 0));
+    assert_eq!((of_out(&bench, "packets_detoured"), of_out(&bench, "packets_with_nowhere_to_go")), (60, 0));
 }
 
 #[test]
@@ -155,8 +155,8 @@ proptest! {
         prop_assert_eq!(bench.world.left.len() + bench.world.ended.len(), arrivals.len());
         prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
         let detoured: usize = NEIGHBOURS.iter().map(|&port| bench.count_sent_by(&[port])).sum();
-        prop_assert_eq!(bench.counter("port 1", "packets detoured"), detoured as u64, "a detoured packet was lost here");
-        prop_assert!(bench.counter("port 1", "packets with nowhere to go") >= bench.world.ended.len() as u64);
+        prop_assert_eq!(bench.counter("port 1", "packets_detoured"), detoured as u64, "a detoured packet was lost here");
+        prop_assert!(bench.counter("port 1", "packets_with_nowhere_to_go") >= bench.world.ended.len() as u64);
         prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }
 }

@@ -70,11 +70,11 @@ fn until_the_next_tick_a_queue_that_has_filled_up_seems_empty() {
     // Two of the twelve packets and those before the tick find no room; those after it are deflected.
     let refused = bench.world.ended.len();
     assert!(refused >= 2 && bench.reasons().iter().all(|&reason| reason == DropReason::QueueFull), "{refused}");
-    assert!(of_out(&bench, "packets detoured") >= 1);
+    assert!(of_out(&bench, "packets_detoured") >= 1);
     let mut blind = simple(TEN, gap(1_000));
     keep_full(&mut blind, 12);
     blind.finish();
-    assert_eq!(of_out(&blind, "packets detoured"), 0);
+    assert_eq!(of_out(&blind, "packets_detoured"), 0);
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn egress_keeps_the_last_value_of_a_queue_that_nothing_leaves() {
     keep_full(&mut bench, 12);
     // The queue runs empty, and the last departing packet reports it.
     bench.arrive(Time(40 * US), HOST, packet());
-    let before = of_out(&bench, "packets detoured");
+    let before = of_out(&bench, "packets_detoured");
     bench.arrive(Time(60 * US), HOST, packet());
     bench.finish();
-    assert_eq!(of_out(&bench, "packets detoured"), before);
+    assert_eq!(of_out(&bench, "packets_detoured"), before);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn whether_a_queue_is_full_may_be_known_at_once_while_its_depth_is_late() {
     let mut bench = preemptive(TEN, occupancy, Mean::Exact, 0.02);
     (0..12).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(9)));
     bench.finish();
-    assert_eq!((of_out(&bench, "packets over their threshold"), of_out(&bench, "packets of a full queue")), (0, 2));
+    assert_eq!((of_out(&bench, "packets_over_threshold"), of_out(&bench, "packets_of_full_queue")), (0, 2));
     assert_eq!(bench.reasons(), []);
 }
 
@@ -108,7 +108,7 @@ fn depth_and_mean_come_with_the_tick() {
             // At 1 us seven of the nine packets wait: the threshold of a rank far above the mean is five packets.
             (0..3).for_each(|number| bench.arrive(Time(US + 500_000 + number), HOST, ranked(1_000_000)));
             bench.finish();
-            of_out(&bench, "packets over their threshold")
+            of_out(&bench, "packets_over_threshold")
         };
         assert_eq!((over(1), over(1_000)), (3, 0), "{mean:?}");
     }
@@ -122,8 +122,8 @@ fn control_packets_go_round_in_the_time_that_the_hardware_takes() {
     let report = bench.report();
     let (_, name, between) = &report.histograms[0];
     assert_eq!((*name, between.min(), between.max()), ("time between two updates of a queue (ns)", 427, 427));
-    assert_eq!(bench.counter("switch", "control packets"), 6, "one for each queue");
-    let rounds = bench.counter("switch", "recirculations of control packets");
+    assert_eq!(bench.counter("switch", "control_packets"), 6, "one for each queue");
+    let rounds = bench.counter("switch", "control_packet_recirculations");
     assert!((rounds as i64 - 6 * 1_000_000 / 427).abs() < 20, "{rounds}");
 }
 
@@ -145,7 +145,7 @@ fn ingress_learns_of_a_full_queue_by_a_control_packet() {
     let mut bench = simple(REAL, control_packets(0));
     keep_full(&mut bench, 12);
     bench.finish_by(Time(100 * US), 6);
-    let (refused, detoured) = (bench.world.ended.len(), of_out(&bench, "packets detoured"));
+    let (refused, detoured) = (bench.world.ended.len(), of_out(&bench, "packets_detoured"));
     assert!(refused >= 2 && detoured >= 1, "{refused} refused, {detoured} deflected");
     let report = bench.report();
     let ages = &report.histograms.iter().find(|histogram| histogram.1.starts_with("age")).expect("it is measured").2;
@@ -162,5 +162,5 @@ fn a_moving_average_goes_to_egress_with_its_packet_and_back_with_a_control_packe
     bench.arrive(Time(2 * US), HOST, ranked(1));
     bench.arrive(Time(2 * US), HOST, ranked(1_000_000));
     bench.finish_by(Time(100 * US), 6);
-    assert_eq!(of_out(&bench, "packets over their threshold"), 1);
+    assert_eq!(of_out(&bench, "packets_over_threshold"), 1);
 }

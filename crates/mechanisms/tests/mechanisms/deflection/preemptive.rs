@@ -59,13 +59,8 @@ fn arrive(bench: &mut OneSwitch, ranks: impl IntoIterator<Item = u32>) {
 
 /// Counts of packets over their threshold, with a full queue, given up, and deflected.
 fn decisions(bench: &OneSwitch) -> [u64; 4] {
-    [
-        "packets over their threshold",
-        "packets of a full queue",
-        "packets given up at their deflection port",
-        "packets detoured",
-    ]
-    .map(|name| of_out(bench, name))
+    ["packets_over_threshold", "packets_of_full_queue", "packets_given_up", "packets_detoured"]
+        .map(|name| of_out(bench, name))
 }
 
 #[test]
@@ -167,7 +162,7 @@ fn a_packet_that_draws_its_own_port_and_stays_is_not_detoured() {
     // 6.25.
     arrive(&mut bench, [0, 0, 10, 20, 30, 40, 99]);
     bench.finish();
-    assert_eq!((decisions(&bench), of_out(&bench, "packets that drew their own port")), ([1, 0, 0, 0], 1));
+    assert_eq!((decisions(&bench), of_out(&bench, "packets_stayed")), ([1, 0, 0, 0], 1));
     assert_eq!(detours(&bench), [(OUT, None); 7], "none has a detour behind it");
 }
 
@@ -183,7 +178,7 @@ fn no_port_by_which_a_packet_came_no_host_and_no_port_that_is_down() {
     }
     (0..11).for_each(|_| bench.arrive(Time(1_000_000_000), HOST, ranked(5)));
     bench.finish();
-    assert_eq!((of_out(&bench, "packets with nowhere to go"), bench.count_sent_by(&[HOST])), (1, 0));
+    assert_eq!((of_out(&bench, "packets_with_nowhere_to_go"), bench.count_sent_by(&[HOST])), (1, 0));
 }
 
 #[test]
@@ -342,11 +337,11 @@ proptest! {
         let knows_what_fits = gap_ns.is_none_or(|(_, sees_full_at_once)| sees_full_at_once);
         let refused = count(DropReason::QueueFull) + count(DropReason::BufferFull);
         prop_assert!(refused == 0 || !knows_what_fits, "{} refused", refused);
-        prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
-        let detoured = of_out(&bench, "packets detoured") as usize;
+        prop_assert_eq!(of_out(&bench, "packets_seen") as usize, arrivals.len() - expired);
+        let detoured = of_out(&bench, "packets_detoured") as usize;
         prop_assert!(detoured == bench.count_sent_by(&NEIGHBOURS) || !knows_what_fits && detoured > bench.count_sent_by(&NEIGHBOURS));
-        prop_assert!(draw_own_port && out_faces_switch || of_out(&bench, "packets that drew their own port") == 0);
-        let given_up = of_out(&bench, "packets given up at their deflection port") + of_out(&bench, "packets with nowhere to go");
+        prop_assert!(draw_own_port && out_faces_switch || of_out(&bench, "packets_stayed") == 0);
+        let given_up = of_out(&bench, "packets_given_up") + of_out(&bench, "packets_with_nowhere_to_go");
         prop_assert_eq!(count(DropReason::Mechanism), given_up as usize);
         prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }

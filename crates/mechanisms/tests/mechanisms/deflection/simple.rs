@@ -27,7 +27,7 @@ fn what_the_full_queue_cannot_take_fills_the_neighbours_and_then_stays_with_its_
     assert_eq!(bench.count_sent_by(&[OUT]), 3);
     assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 3, 3]);
     assert_eq!(bench.reasons(), [DropReason::QueueFull; 8], "its own queue drops it");
-    assert_eq!((of_out(&bench, "packets detoured"), of_out(&bench, "packets with nowhere to go")), (9, 8));
+    assert_eq!((of_out(&bench, "packets_detoured"), of_out(&bench, "packets_with_nowhere_to_go")), (9, 8));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
         let settings = SimpleDeflectionSettings { to_arrival_port, ..SimpleDeflectionSettings::default() };
         let bench = burst(bench_on(HARDWARE, &settings, 1), NEIGHBOURS[0], 20);
         assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
-        assert_eq!(of_out(&bench, "packets sent back to where they came from"), expected as u64);
+        assert_eq!(of_out(&bench, "packets_sent_back"), expected as u64);
     }
 }
 
@@ -109,8 +109,8 @@ proptest! {
         let expired = arrivals.iter().filter(|arrival| arrival.3 <= 1).count();
         let ended_so = bench.reasons().iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
         prop_assert_eq!(ended_so, expired, "a packet whose time to live is over is never deflected");
-        prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
-        prop_assert_eq!(of_out(&bench, "packets detoured") as usize, bench.count_sent_by(&NEIGHBOURS));
+        prop_assert_eq!(of_out(&bench, "packets_seen") as usize, arrivals.len() - expired);
+        prop_assert_eq!(of_out(&bench, "packets_detoured") as usize, bench.count_sent_by(&NEIGHBOURS));
         prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }
 }

@@ -83,9 +83,9 @@ fn a_corrupted_frame_is_replayed_with_all_behind_it() {
         assert_eq!(pair.numbers(1), in_order(300), "{rate_gbps}G");
         let frames = |counter| pair.counter(counter);
         assert_eq!((frames("tx_replay"), frames("rx_replay"), frames("rx_bad")), (2, 2, 2), "{rate_gbps}G");
-        assert_eq!((frames("rx_nack_ctl_os"), frames("replays by timer")), (2, 0));
-        assert_eq!(frames("frames replayed"), pair.on_link().frames[0] - 300);
-        assert_eq!(frames("rx_missing_seq") + frames("rx_bad"), frames("frames replayed"), "go-back-N");
+        assert_eq!((frames("rx_nack_ctl_os"), frames("replays_by_timer")), (2, 0));
+        assert_eq!(frames("frames_replayed"), pair.on_link().frames[0] - 300);
+        assert_eq!(frames("rx_missing_seq") + frames("rx_bad"), frames("frames_replayed"), "go-back-N");
         assert_eq!(pair.world.ended[DropReason::OutOfSequence as usize], frames("rx_missing_seq"));
         assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
@@ -97,7 +97,7 @@ fn a_retry_takes_the_round_trip_of_the_link() {
     let mut pair = pair_with(100, profile(), first_times(&[50], 1, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 100);
     pair.run();
-    let delay_ns = pair.counter("longest stall (ns)");
+    let delay_ns = pair.counter("longest_stall_ns");
     let (least, most) = (330 * 2 + 200 + 123, 330 * 2 + 200 + 123 * 2 + 164 + 2);
     assert!((least..=most).contains(&delay_ns), "{delay_ns} ns, not {least} to {most}");
 }
@@ -108,7 +108,7 @@ fn a_frame_that_vanishes_is_noticed_by_the_next_and_a_last_one_by_the_timer() {
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
     pair.run();
     assert_eq!(pair.numbers(1), in_order(60));
-    assert_eq!((pair.counter("rx_nack_ctl_os"), pair.counter("replays by timer")), (1, 1));
+    assert_eq!((pair.counter("rx_nack_ctl_os"), pair.counter("replays_by_timer")), (1, 1));
 }
 
 #[test]
@@ -120,13 +120,13 @@ fn a_lost_nack_and_a_frame_lost_twice_wait_for_the_timer() {
     let mut pair = pair_with(100, profile(), first_times(&[5], 1, Fate::Corrupted), loses_first_nack);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
     pair.run();
-    assert_eq!((pair.numbers(1), pair.counter("replays by timer")), (in_order(60), 1));
+    assert_eq!((pair.numbers(1), pair.counter("replays_by_timer")), (in_order(60), 1));
 
     let mut pair = pair_with(100, profile(), first_times(&[5], 2, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
     pair.run();
-    assert_eq!((pair.numbers(1), pair.counter("replays by timer")), (in_order(60), 1));
-    assert!(pair.counter("longest stall (ns)") > 5_500);
+    assert_eq!((pair.numbers(1), pair.counter("replays_by_timer")), (in_order(60), 1));
+    assert!(pair.counter("longest_stall_ns") > 5_500);
 }
 
 #[test]
@@ -137,10 +137,10 @@ fn after_as_many_replays_as_allowed_the_transmitter_gives_up_and_begins_anew() {
     let delivered = pair.numbers(1);
     assert_eq!((pair.counter("flushes"), pair.counter("tx_init_ctl_os")), (1, 2));
     assert!(pair.counter("tx_replay") <= 3);
-    let flushed = pair.counter("frames flushed");
+    let flushed = pair.counter("frames_flushed");
     assert_eq!(delivered.len() as u64, 400 - flushed);
     assert!(flushed >= 1 && !delivered.contains(&5), "{flushed}");
-    assert_eq!(pair.counter("packets lost"), flushed);
+    assert_eq!(pair.counter("packets_lost"), flushed);
     assert!(delivered.windows(2).all(|two| two[0] < two[1]));
 
     let stays =
@@ -149,11 +149,11 @@ fn after_as_many_replays_as_allowed_the_transmitter_gives_up_and_begins_anew() {
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
     pair.run();
     assert_eq!(pair.counter("tx_init_ctl_os"), 1);
-    assert_eq!(pair.counter("frames sent unnumbered") + pair.counter("frames numbered"), 400);
+    assert_eq!(pair.counter("frames_unnumbered") + pair.counter("frames_numbered"), 400);
     // Frames with numbers never follow, and the flushed ones are counted nevertheless (swarm seed 13,002,882).
     let delivered = pair.numbers(1).len() as u64;
     assert!(delivered < 400, "{delivered}");
-    assert_eq!(pair.counter("packets lost"), 400 - delivered);
+    assert_eq!(pair.counter("packets_lost"), 400 - delivered);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn what_a_profile_does_with_frames_before_it_numbers_them() {
         assert_eq!(pair.world.ended[DropReason::Mechanism as usize], discarded, "{action:?}");
         assert_eq!(pair.counter("tx_init_ctl_os"), 4, "{action:?}");
         let numbered = if action == LinkLayerRetryAction::Block { 50 } else { 0 };
-        assert_eq!(pair.counter("frames numbered"), numbered, "{action:?}");
+        assert_eq!(pair.counter("frames_numbered"), numbered, "{action:?}");
     }
 }
 
@@ -196,14 +196,14 @@ fn a_full_replay_buffer_throttles_and_loses_nothing() {
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 500);
     let now = pair.run();
     assert_eq!(pair.numbers(1), in_order(500));
-    assert_eq!(pair.counter("replay buffer peak (bytes)"), 4 * 1_518);
+    assert_eq!(pair.counter("replay_buffer_peak_bytes"), 4 * 1_518);
     assert!(now > Time(Duration::from_us(2 + 100).as_ps()), "at full rate 500 frames take 62 us: {now}");
 
     let few = LinkLayerRetrySettings { max_outstanding_frames: 1, ..profile() };
     let mut pair = pair_with(100, few, first_times(&[7], 1, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 50);
     pair.run();
-    assert_eq!((pair.numbers(1), pair.counter("replay buffer peak (frames)")), (in_order(50), 1));
+    assert_eq!((pair.numbers(1), pair.counter("replay_buffer_peak_frames")), (in_order(50), 1));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_link_that_stays_down_is_given_up_until_it_is_up_again() {
         pair.run();
         assert_eq!(pair.counter("flushes"), flushes, "up at {up_at} us");
         let delivered = pair.numbers(1);
-        assert_eq!(delivered.len() as u64 + pair.counter("frames flushed"), 100, "up at {up_at} us");
+        assert_eq!(delivered.len() as u64 + pair.counter("frames_flushed"), 100, "up at {up_at} us");
         assert!(delivered.ends_with(&(50..100).collect::<Vec<_>>()));
     }
 }
@@ -323,10 +323,10 @@ proptest! {
         let delivered = pair.numbers(1);
         prop_assert!(delivered.windows(2).all(|two| two[0] < two[1]), "out of order or twice");
         let missing = first - delivered.len() as u64;
-        prop_assert!(missing <= pair.counter("frames flushed"), "{missing} missing that were not flushed");
+        prop_assert!(missing <= pair.counter("frames_flushed"), "{missing} missing that were not flushed");
         prop_assert!(missing == 0 || pair.counter("flushes") > 0);
         if pair.counter("flushes") == 0 {
-            let (stall_ns, most) = (pair.counter("longest stall (ns)"), stall_max(rate, &profile));
+            let (stall_ns, most) = (pair.counter("longest_stall_ns"), stall_max(rate, &profile));
             prop_assert!(Duration::from_ns(stall_ns) <= most, "{stall_ns} ns, more than {most}");
         }
         prop_assert_eq!(pair.violated_invariants(), Vec::<String>::new());

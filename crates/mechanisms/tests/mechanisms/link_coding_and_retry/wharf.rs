@@ -45,8 +45,8 @@ fn a_clean_link_pays_header_and_parity_and_keeps_order() {
     let data_bytes = 100 * (1_518 + 6);
     let parity_bytes = 20 * u64::from(parity_frame_bytes(1_518));
     assert_eq!((pair.on_link().frames[0], pair.on_link().bytes[0]), (120, data_bytes + parity_bytes));
-    assert_eq!((pair.counter("blocks"), pair.counter("blocks flushed")), (20, 0));
-    assert_eq!((pair.counter("frames restored"), pair.counter("packets delivered late")), (0, 0));
+    assert_eq!((pair.counter("blocks"), pair.counter("blocks_flushed")), (20, 0));
+    assert_eq!((pair.counter("frames_restored"), pair.counter("packets_delivered_late")), (0, 0));
 }
 
 /// Parity frames of a block, the positions of lost frames, and the packets that stay lost.
@@ -68,7 +68,7 @@ fn as_many_losses_of_a_block_are_restored_as_it_has_parity() {
         pair.run();
         let expected: Vec<u64> = (0..40).filter(|number| !gone.contains(number)).collect();
         assert_eq!(sorted(pair.numbers(1)), expected, "{lost:?}");
-        assert_eq!(pair.counter("packets lost"), gone.len() as u64, "{lost:?}");
+        assert_eq!(pair.counter("packets_lost"), gone.len() as u64, "{lost:?}");
         assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
@@ -80,7 +80,7 @@ fn a_restored_frame_comes_when_the_parity_has() {
     pair.run();
     // Parity is behind frame 4 and before frame 5; frames 2 to 4 have been forwarded.
     assert_eq!(pair.numbers(1)[..6], [0, 2, 3, 4, 1, 5]);
-    assert_eq!(pair.counter("packets delivered late"), 1);
+    assert_eq!(pair.counter("packets_delivered_late"), 1);
     let delay = pair.world.delivered[1][4].at - pair.world.delivered[1][0].at;
     let frame = |bytes: u64| Duration::from_ps((bytes + 20) * 80);
     // Frames 1 to 4 and parity take the line; at the edge frame 4 is still leaving when frame 1 arrives.
@@ -94,7 +94,7 @@ fn a_block_that_is_not_full_is_flushed_after_its_time() {
     pair.inject(0, Time::ZERO, 0, 3);
     pair.run();
     assert_eq!(sorted(pair.numbers(1)), in_order(3));
-    assert_eq!((pair.counter("blocks flushed"), pair.on_link().frames[0]), (1, 3 + 2));
+    assert_eq!((pair.counter("blocks_flushed"), pair.on_link().frames[0]), (1, 3 + 2));
     let restored_at = pair.world.delivered[1][1].at;
     let flushed_at = Time::ZERO + Duration::from_us(50);
     assert!(restored_at > flushed_at + LINK_DELAY && restored_at < flushed_at + Duration::from_us(3), "{restored_at}");
@@ -200,7 +200,7 @@ proptest! {
         }
         prop_assert_eq!(on_line, lost.len());
         prop_assert_eq!(sorted(pair.numbers(1)), sorted(expected));
-        prop_assert_eq!(pair.counter("frames restored"), restored);
+        prop_assert_eq!(pair.counter("frames_restored"), restored);
         let sizes_kept = pair.world.delivered[1].iter().all(|delivery| delivery.frame_bytes == sizes[delivery.number as usize]);
         prop_assert!(sizes_kept);
         prop_assert_eq!(pair.violated_invariants(), Vec::<String>::new());

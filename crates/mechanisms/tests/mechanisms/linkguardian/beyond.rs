@@ -50,7 +50,7 @@ fn a_loss_in_one_class_keeps_the_other_waiting_for_nothing() {
         assert!(ordered.is_sorted() && loose.is_sorted(), "{buffering:?}");
         let place = |number| pair.numbers(1).iter().position(|&delivered| delivered == number);
         assert!(place(25) < place(20), "{buffering:?}: 25 is behind the lost packet, and did not wait");
-        assert!(pair.counter("packets buffered") > 0);
+        assert!(pair.counter("packets_buffered") > 0);
         assert_eq!(pair.alive(), 4, "a dummy and an acknowledgement of each class");
     }
 }
@@ -130,7 +130,7 @@ fn storm(storm_per_million: u64) -> (Pair, Vec<(u64, u64)>) {
     let mut levels = Vec::new();
     for step in 1..60 {
         pair.run_until(Time(step * 100_000_000));
-        levels.push((pair.counter("level asked for"), pair.counter("level changes obeyed")));
+        levels.push((pair.counter("level_wanted"), pair.counter("level_changes_obeyed")));
     }
     (pair, levels)
 }
@@ -150,7 +150,7 @@ fn a_link_beyond_help_is_switched_off_and_protected_again() {
     let (pair, levels) = storm(500_000);
     assert!(levels.iter().any(|&(level, _)| level == 2), "{levels:?}");
     assert_eq!(levels.last().map(|&(level, _)| level), Some(0), "{levels:?}");
-    assert!(pair.counter("packets protected") < 40_000, "the storm's packets were not protected");
+    assert!(pair.counter("packets_protected") < 40_000, "the storm's packets were not protected");
 }
 
 /// A receiver that asks for protection does not overrule a control plane that switches it off.
@@ -162,6 +162,6 @@ fn fallback_asks_for_no_more_than_the_control_plane_has_commanded() {
     pair.command(0, Time(1), Command { port: LINK, end: LinkEnd::Sender, action });
     pair.inject(0, Time(1_000_000), 0, 5_000);
     pair.run_until(Time(2_000_000_000));
-    assert_eq!(pair.counter("packets protected"), 0);
+    assert_eq!(pair.counter("packets_protected"), 0);
     assert_eq!(pair.numbers(1).len(), 5_000);
 }

@@ -174,20 +174,20 @@ fn judge(case: Case, pair: &Pair, witness: &Witness) -> Result<(), String> {
     require(disorder.is_none(), format!("out of order or twice: {disorder:?}"))?;
     let broken = pair.violated_invariants();
     require(broken.is_empty(), format!("{broken:?}"))?;
-    let beyond = pair.counter("losses beyond the request registers");
+    let beyond = pair.counter("losses_beyond_registers");
     let unexcused = witness.lost_without_excuse(case.copies);
     let excuses = beyond + witness.unreported + pair.world.ended[DropReason::QueueFull as usize];
     require(unexcused <= excuses, format!("{unexcused} lost although a copy could have come, {excuses} excuses"))?;
     // A dummy and an acknowledgement stay parked.
     let left = pair.alive();
     require(left == 2, format!("{left} packets are left in the switches"))?;
-    let protected = pair.counter("packets protected");
-    let lost = pair.counter("packets lost");
-    let delivered_protected = pair.counter("packets delivered");
+    let protected = pair.counter("packets_protected");
+    let lost = pair.counter("packets_lost");
+    let delivered_protected = pair.counter("packets_delivered");
     require(delivered_protected + lost <= protected, format!("{delivered_protected} + {lost} of {protected}"))?;
     // Packets that arrive after they were given up are dropped, and so are those without room.
     let undelivered = witness.arrived().saturating_sub(delivered_protected);
-    let timeouts = pair.counter("ackNoTimeouts");
+    let timeouts = pair.counter("ack_no_timeouts");
     let excuses = timeouts + pair.world.ended[DropReason::QueueFull as usize];
     require(undelivered <= excuses, format!("{undelivered} came and went no further, {excuses} excuses"))?;
     stalls(case, pair)

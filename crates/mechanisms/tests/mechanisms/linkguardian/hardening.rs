@@ -29,7 +29,7 @@ fn a_second_copy_reaches_the_host_in_non_blocking_mode_unless_it_is_told_apart()
         pair.inject(0, Time::ZERO, 0, 100);
         pair.run();
         assert_eq!(pair.numbers(1).len(), expected, "{deduplicates}");
-        assert_eq!(pair.counter("duplicates removed"), 102 - expected as u64);
+        assert_eq!(pair.counter("duplicates_removed"), 102 - expected as u64);
     }
 }
 
@@ -48,7 +48,7 @@ fn the_loss_of_a_loss_notification_loses_no_packet_when_it_is_repeated() {
         pair.inject(0, Time::ZERO, 0, 300);
         pair.run();
         assert_eq!(300 - pair.numbers(1).len(), lost, "{control_copies} copies");
-        assert_eq!(pair.counter("acknowledgements refused"), 0);
+        assert_eq!(pair.counter("acknowledgements_refused"), 0);
         assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
@@ -98,7 +98,7 @@ fn both_directions_are_protected_although_both_are_corrupted() {
     pair.run();
     assert!(pair.world.frames_lost > 300, "{} frames were lost", pair.world.frames_lost);
     let out = (pair.numbers(1).len(), pair.numbers(0).len());
-    assert_eq!(out, (20_000, 20_000), "beyond the registers: {}", pair.counter("losses beyond the request registers"));
+    assert_eq!(out, (20_000, 20_000), "beyond the registers: {}", pair.counter("losses_beyond_registers"));
     assert!(pair.numbers(1) == in_order(20_000) && pair.numbers(0) == in_order(20_000));
     assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
@@ -129,7 +129,7 @@ fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
     let mut pair = pair_with_fates(100, ends, [clean(), losing_if(lose_four)]);
     pair.inject(0, Time::ZERO, 0, 1);
     pair.run();
-    assert_eq!(pair.counter("packets acknowledged"), 1);
+    assert_eq!(pair.counter("packets_acknowledged"), 1);
     assert_eq!(pair.alive(), 2);
 }
 
@@ -157,7 +157,7 @@ fn four_copies_at_10g_are_waited_for() {
     pair.inject(0, Time::ZERO, 0, 100);
     pair.inject(1, Time::ZERO, 0, 100);
     pair.run();
-    assert_eq!(pair.counter("ackNoTimeouts"), 0, "longest stall: {} ns", pair.counter("longest stall (ns)"));
+    assert_eq!(pair.counter("ack_no_timeouts"), 0, "longest stall: {} ns", pair.counter("longest_stall_ns"));
     assert_eq!(pair.numbers(1), in_order(100));
 }
 
@@ -176,7 +176,7 @@ fn a_gap_is_waited_for_as_long_as_the_first_one() {
         pair.inject(0, Time::ZERO, 0, 10);
         pair.inject(0, Time(start_ns * 1_000), 10, 10);
         pair.run();
-        assert_eq!(pair.counter("ackNoTimeouts"), 0, "the second gap is at about {start_ns} ns");
+        assert_eq!(pair.counter("ack_no_timeouts"), 0, "the second gap is at about {start_ns} ns");
         assert_eq!(pair.numbers(1), in_order(20), "the second gap is at about {start_ns} ns");
     }
 }
@@ -203,8 +203,8 @@ fn changing_the_mode_under_traffic_loses_nothing_that_is_buffered() {
         let mut delivered = sorted(pair.numbers(1));
         delivered.dedup();
         let lost = 30_000 - delivered.len();
-        assert_eq!(lost as u64, pair.counter("losses beyond the request registers"), "{buffering:?}");
-        assert!(pair.counter("order kept or not") > 200, "{buffering:?}");
+        assert_eq!(lost as u64, pair.counter("losses_beyond_registers"), "{buffering:?}");
+        assert!(pair.counter("order_changes") > 200, "{buffering:?}");
         assert_eq!(pair.alive(), 2, "{buffering:?}");
     }
 }
@@ -220,8 +220,8 @@ fn protection_that_ends_while_packets_wait_keeps_their_order() {
             pair.run();
             let delivered = &pair.numbers(1);
             assert!(delivered.windows(2).all(|two| two[0] < two[1]), "{buffering:?} {end_ns} ns: {delivered:?}");
-            assert_eq!(pair.counter("packets lost"), 0, "{buffering:?} {end_ns} ns");
-            let protected = pair.counter("packets protected");
+            assert_eq!(pair.counter("packets_lost"), 0, "{buffering:?} {end_ns} ns");
+            let protected = pair.counter("packets_protected");
             assert!(protected < 600, "{protected}: protection has ended for a while");
         }
     }
@@ -237,7 +237,7 @@ fn a_receiver_that_does_not_answer_ends_protection_all_the_same() {
     commands(&mut pair, microseconds(5), Action::Deactivate);
     pair.run();
     assert_eq!(pair.numbers(1), in_order(100));
-    assert_eq!(pair.counter("ends of protection without an answer"), 1);
+    assert_eq!(pair.counter("protections_ended_unanswered"), 1);
 }
 
 /// Packets inside the restarted switch are lost; the other end must lose none because of the restart.
@@ -275,7 +275,7 @@ fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
         pair.restart(0, microseconds(15), guardians(of_sender(100), config()));
         pair.inject(0, microseconds(30), 60, 100);
         pair.run();
-        assert!(pair.counter("packets buffered") > 0 && pair.counter("ackNoTimeouts") == 0, "{buffering:?}");
+        assert!(pair.counter("packets_buffered") > 0 && pair.counter("ack_no_timeouts") == 0, "{buffering:?}");
         assert!(pair.numbers(1).ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
         assert_eq!(pair.violated_invariants(), Vec::<String>::new(), "{buffering:?}");
     }
@@ -311,7 +311,7 @@ fn a_handshake_survives_the_loss_of_its_messages() {
         pair.inject(0, microseconds(1_000), 0, 100);
         pair.run();
         assert_eq!(pair.numbers(1), in_order(100));
-        assert_eq!(pair.counter("packets protected"), 100, "seed {seed}");
+        assert_eq!(pair.counter("packets_protected"), 100, "seed {seed}");
     }
 }
 
@@ -408,7 +408,7 @@ fn acknowledgements_that_come_late_and_out_of_order_change_nothing() {
         pair.inject(0, Time::ZERO, 0, 2_000);
         pair.run();
         assert_eq!(pair.numbers(1), in_order(2_000), "seed {seed}");
-        assert_eq!(pair.counter("acknowledgements refused"), 0);
+        assert_eq!(pair.counter("acknowledgements_refused"), 0);
         assert_eq!(pair.alive(), 2);
     }
 }

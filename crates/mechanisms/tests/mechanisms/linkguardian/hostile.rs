@@ -66,7 +66,7 @@ fn an_acknowledgement_of_numbers_never_sent_releases_no_copy() {
             pair.inject(0, microseconds(1), 0, 60);
             pair.run();
             assert_eq!(genuine(&pair), in_order(60), "{buffering:?} {forged}");
-            assert_eq!(pair.counter("acknowledgements refused"), 1, "{buffering:?} {forged}");
+            assert_eq!(pair.counter("acknowledgements_refused"), 1, "{buffering:?} {forged}");
         }
     }
 }
@@ -82,7 +82,7 @@ fn a_receiver_whose_number_is_ahead_closes_the_port_for_no_longer_than_its_answe
         pair.inject(0, microseconds(80), 60, 100);
         pair.run_until(microseconds(2_000));
         assert_eq!(genuine(&pair), in_order(160), "{buffering:?}");
-        assert_eq!(pair.counter("ends of protection without an answer"), 1, "{buffering:?}");
+        assert_eq!(pair.counter("protections_ended_unanswered"), 1, "{buffering:?}");
     }
 }
 
@@ -101,7 +101,7 @@ fn answers_without_news_do_not_keep_the_port_closed() {
     pair.inject(0, microseconds(80), 60, 100);
     pair.run_until(microseconds(1_000));
     assert_eq!(genuine(&pair), in_order(160));
-    assert_eq!(pair.counter("ends of protection without an answer"), 1);
+    assert_eq!(pair.counter("protections_ended_unanswered"), 1);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_reported_loss_of_numbers_never_sent_leaves_no_request_behind() {
         pair.inject(0, microseconds(1), 0, 300);
         pair.run();
         assert_eq!(genuine(&pair), in_order(300), "{first_lost} {count}");
-        assert_eq!(pair.counter("packets retransmitted"), 0, "{first_lost} {count}");
+        assert_eq!(pair.counter("packets_retransmitted"), 0, "{first_lost} {count}");
     }
 }
 
@@ -125,7 +125,7 @@ fn a_repair_that_nobody_asked_for_takes_no_packets_turn() {
         pair.inject(0, microseconds(1), 0, 50);
         pair.run();
         assert_eq!(pair.numbers(1), in_order(50), "{buffering:?}");
-        assert_eq!(pair.counter("frames refused"), 1);
+        assert_eq!(pair.counter("frames_refused"), 1);
     }
 }
 
@@ -139,7 +139,7 @@ fn one_number_from_far_away_changes_nothing() {
             pair.inject(0, microseconds(4), 10, 100);
             pair.run();
             assert_eq!(pair.numbers(1), in_order(110), "{buffering:?} {far}");
-            assert_eq!(pair.counter("packets found missing"), 1);
+            assert_eq!(pair.counter("packets_missing"), 1);
         }
     }
 }
@@ -170,7 +170,7 @@ fn a_forged_next_number_costs_the_packet_that_has_it() {
         pair.run();
         let expected: Vec<u64> = (0..100).filter(|&number| number != 50).collect();
         assert_eq!(genuine(&pair), expected, "{buffering:?}");
-        assert_eq!(pair.counter("duplicates removed"), 1, "{buffering:?}");
+        assert_eq!(pair.counter("duplicates_removed"), 1, "{buffering:?}");
     }
 }
 
@@ -223,8 +223,8 @@ fn a_flood_of_gaps_is_remembered_to_a_bound_and_given_up_together() {
         }
         pair.inject(0, microseconds(3_000), 0, 600);
         pair.run();
-        assert!(pair.counter("numbers still missing") <= 2_048, "{buffering:?}");
-        assert!(pair.counter("ackNoTimeouts") <= 260, "{buffering:?}");
+        assert!(pair.counter("numbers_missing") <= 2_048, "{buffering:?}");
+        assert!(pair.counter("ack_no_timeouts") <= 260, "{buffering:?}");
         let genuine = genuine(&pair);
         assert!(genuine.len() >= 599 && genuine.ends_with(&[598, 599]), "{buffering:?}: {}", genuine.len());
     }
@@ -275,11 +275,11 @@ proptest! {
         let after: Vec<u64> = genuine.iter().copied().filter(|&number| number >= 10_000).collect();
         prop_assert!(after.windows(2).all(|two| two[0] < two[1]), "out of order when the forger had stopped");
         let lost_for_good = 10_600 - 10_000 - after.len() as u64;
-        let timeouts = pair.counter("ackNoTimeouts");
+        let timeouts = pair.counter("ack_no_timeouts");
         prop_assert!(lost_for_good <= 256 + timeouts, "{lost_for_good} lost, {timeouts} timeouts");
         let lost: Vec<u64> = (10_256..10_600).filter(|number| !after.contains(number)).collect();
         prop_assert!(lost.len() as u64 <= timeouts, "{lost:?} lost, {timeouts} timeouts");
-        prop_assert!(pair.counter("numbers still missing") <= 2_048);
+        prop_assert!(pair.counter("numbers_missing") <= 2_048);
         prop_assert_eq!(pair.alive(), 2);
     }
 
@@ -298,6 +298,6 @@ proptest! {
         pair.run();
         let delivered = genuine(&pair).iter().filter(|&&number| number >= 10_000).count() as u64;
         prop_assert!(delivered + 1 + pair.world.frames_lost >= 100, "{delivered} of 100 delivered");
-        prop_assert!(pair.counter("numbers still missing") <= 2_048);
+        prop_assert!(pair.counter("numbers_missing") <= 2_048);
     }
 }

@@ -107,9 +107,9 @@ fn a_clean_link_is_left_as_it_is() {
     pair.inject(0, Time::ZERO, 0, 50);
     pair.run();
     assert_eq!(pair.numbers(1), in_order(50));
-    assert_eq!(pair.counter("packets protected"), 50);
-    assert_eq!(pair.counter("packets acknowledged"), 50);
-    assert_eq!(pair.counter("packets buffered"), 0);
+    assert_eq!(pair.counter("packets_protected"), 50);
+    assert_eq!(pair.counter("packets_acknowledged"), 50);
+    assert_eq!(pair.counter("packets_buffered"), 0);
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn losses_in_the_middle_are_repaired_in_order_at_every_rate() {
             pair.inject(0, Time::ZERO, 0, 60);
             pair.run();
             assert_eq!(pair.numbers(1), in_order(60), "{rate_gbps}G {buffering:?}");
-            assert_eq!(pair.counter("packets recovered"), 3);
-            assert_eq!(pair.counter("ackNoTimeouts"), 0, "{rate_gbps}G {buffering:?}");
+            assert_eq!(pair.counter("packets_recovered"), 3);
+            assert_eq!(pair.counter("ack_no_timeouts"), 0, "{rate_gbps}G {buffering:?}");
             assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         }
     }
@@ -134,7 +134,7 @@ fn a_lost_tail_is_found_by_a_dummy_within_microseconds() {
     let now = pair.run();
     assert_eq!(pair.numbers(1), [0]);
     assert!(now < Time(Duration::from_us(20).as_ps()), "{now}");
-    assert_eq!(pair.counter("dummies sent"), 3);
+    assert_eq!(pair.counter("dummies_sent"), 3);
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn non_blocking_mode_forwards_a_repair_when_it_comes() {
     pair.run();
     assert_ne!(pair.numbers(1), in_order(100));
     assert_eq!(sorted(pair.numbers(1)), in_order(100));
-    assert_eq!(pair.counter("packets delivered late"), 1);
-    assert_eq!(pair.counter("packets buffered"), 0);
+    assert_eq!(pair.counter("packets_delivered_late"), 1);
+    assert_eq!(pair.counter("packets_buffered"), 0);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn blocking_mode_drops_the_copies_that_are_not_needed() {
     pair.inject(0, Time::ZERO, 0, 20);
     pair.run();
     assert_eq!(pair.numbers(1), in_order(20));
-    assert_eq!(pair.counter("duplicates removed"), 2);
+    assert_eq!(pair.counter("duplicates_removed"), 2);
 }
 
 #[test]
@@ -169,8 +169,8 @@ fn when_every_copy_is_lost_the_timeout_goes_on_without_the_packet() {
         pair.run();
         let expected: Vec<u64> = (0..200).filter(|&number| number != 5).collect();
         assert_eq!(pair.numbers(1), expected, "{buffering:?}");
-        assert_eq!(pair.counter("ackNoTimeouts"), 1);
-        assert_eq!(pair.counter("packets lost"), 1);
+        assert_eq!(pair.counter("ack_no_timeouts"), 1);
+        assert_eq!(pair.counter("packets_lost"), 1);
         assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
@@ -182,7 +182,7 @@ fn of_six_losses_in_a_row_the_sixth_is_beyond_the_registers() {
     pair.run();
     let expected: Vec<u64> = (0..100).filter(|&number| number != 15).collect();
     assert_eq!(pair.numbers(1), expected);
-    assert_eq!(pair.counter("losses beyond the request registers"), 1);
+    assert_eq!(pair.counter("losses_beyond_registers"), 1);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn sequence_numbers_wrap_without_a_trace() {
     pair.inject(0, Time::ZERO, 0, 140_000);
     pair.run();
     assert!(pair.numbers(1) == in_order(140_000));
-    assert_eq!(pair.counter("packets found missing"), 8);
+    assert_eq!(pair.counter("packets_missing"), 8);
     assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
 
@@ -208,7 +208,7 @@ fn a_timeout_at_the_wrap_toggles_the_era() {
         pair.run();
         let expected: Vec<u64> = (0..66_000).filter(|number| ![0, 65_535, 65_536].contains(number)).collect();
         assert!(pair.numbers(1) == expected, "{buffering:?}");
-        assert_eq!(pair.counter("ackNoTimeouts"), 3, "{buffering:?}");
+        assert_eq!(pair.counter("ack_no_timeouts"), 3, "{buffering:?}");
     }
 }
 
@@ -220,8 +220,8 @@ fn acknowledgements_ride_on_reverse_traffic() {
     pair.run();
     assert_eq!(pair.numbers(1), in_order(200));
     assert_eq!(pair.numbers(0), in_order(200));
-    assert_eq!(pair.counter("piggybacked acknowledgements"), 200);
-    assert_eq!(pair.counter("packets acknowledged"), 200);
+    assert_eq!(pair.counter("piggybacked_acknowledgements"), 200);
+    assert_eq!(pair.counter("packets_acknowledged"), 200);
 }
 
 /// Losses from a small generator, so that a failing case replays from its seed. Dummies are spared: if all dummies of a
@@ -259,7 +259,7 @@ proptest! {
         let delivered = &pair.numbers(1);
         prop_assert!(delivered.windows(2).all(|two| two[0] < two[1]), "out of order");
         let lost_for_good = first - delivered.len() as u64;
-        let explained = pair.counter("ackNoTimeouts") + pair.world.ended[DropReason::QueueFull as usize];
+        let explained = pair.counter("ack_no_timeouts") + pair.world.ended[DropReason::QueueFull as usize];
         prop_assert!(lost_for_good <= explained, "{lost_for_good} lost, and {explained} given up or without room");
         prop_assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         prop_assert_eq!(pair.alive(), 2);

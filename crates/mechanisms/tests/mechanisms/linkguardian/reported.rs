@@ -50,10 +50,10 @@ fn a_notification_that_is_lost_twice_in_a_row_loses_no_packet() {
                 let delivered = pair.numbers(1);
                 assert_eq!(300 - delivered.len(), lost, "{mode:?}, {buffering:?}");
                 assert!(mode == Mode::NonBlocking || delivered.is_sorted());
-                assert_eq!(pair.counter("acknowledgements refused"), 0);
+                assert_eq!(pair.counter("acknowledgements_refused"), 0);
                 assert_eq!(pair.violated_invariants(), Vec::<String>::new());
                 let expected = if lost == 0 { 2 } else { 0 };
-                assert_eq!(pair.counter("notifications sent again"), expected);
+                assert_eq!(pair.counter("notifications_sent_again"), expected);
             }
         }
     }
@@ -68,9 +68,9 @@ fn of_several_gaps_each_is_reported_and_no_packet_is_lost() {
         portions(&mut pair, 15, 50_000_000);
         pair.run();
         assert_eq!(sorted(pair.numbers(1)), in_order(300), "{buffering:?}");
-        assert_eq!(pair.counter("packets recovered"), 5);
-        assert_eq!(pair.counter("notifications sent again"), 1, "what is answered is not sent again");
-        assert_eq!(pair.counter("numbers still missing"), 0);
+        assert_eq!(pair.counter("packets_recovered"), 5);
+        assert_eq!(pair.counter("notifications_sent_again"), 1, "what is answered is not sent again");
+        assert_eq!(pair.counter("numbers_missing"), 0);
     }
 }
 
@@ -83,9 +83,9 @@ fn the_other_end_that_hears_nothing_is_not_waited_for_longer_than_without() {
             portions(&mut pair, 15, 50_000_000);
             pair.run();
             assert_eq!(pair.numbers(1).len(), 299);
-            assert_eq!(pair.counter("ackNoTimeouts"), 1);
+            assert_eq!(pair.counter("ack_no_timeouts"), 1);
             assert_eq!(pair.violated_invariants(), Vec::<String>::new());
-            assert_eq!(pair.counter("packets acknowledged"), 300, "what was given up holds nothing back");
+            assert_eq!(pair.counter("packets_acknowledged"), 300, "what was given up holds nothing back");
         }
     }
 }

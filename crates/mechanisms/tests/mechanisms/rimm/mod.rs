@@ -90,12 +90,12 @@ proptest! {
         prop_assert_eq!(&run.violations, &Vec::<String>::new());
         prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         prop_assert_eq!(run.deliveries.len() as u64, run.sent);
-        for name in ["packets forced", "packets released early", "packets released late"] {
+        for name in ["packets_forced", "packets_released_early", "packets_released_late"] {
             prop_assert_eq!(run.count(name), 0, "{}", name);
         }
         prop_assert_eq!(run.out_of_order(), 0);
-        prop_assert_eq!((run.count("packets away"), run.count("slots open")), (0, 0));
-        prop_assert_eq!(run.count("packets released in order"), run.count("packets detoured"));
+        prop_assert_eq!((run.count("packets_away"), run.count("slots_open")), (0, 0));
+        prop_assert_eq!(run.count("packets_released_in_order"), run.count("packets_detoured"));
     }
 
     /// Messages and detoured packets are lost. The other packets arrive, none goes round longer than allowed, and a
@@ -119,8 +119,8 @@ proptest! {
         prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         prop_assert_eq!(run.deliveries.len() as u64 + run.lost, run.sent);
         prop_assert!(run.detours_max <= detours_max);
-        prop_assert_eq!(run.count("packets away"), run.lost);
-        let gave_up = run.count("packets released late") + run.count("new packets past detoured ones");
+        prop_assert_eq!(run.count("packets_away"), run.lost);
+        let gave_up = run.count("packets_released_late") + run.count("new_packets_past_detoured");
         prop_assert!(run.out_of_order() == 0 || gave_up > 0);
     }
 
@@ -154,8 +154,8 @@ fn a_burst_that_overflows_the_queue_is_saved_and_stays_in_order() {
         let settings = RimmSettings { release, ..gap_of(Duration::from_us(50)) };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
         assert_eq!((run.dropped, run.out_of_order(), run.deliveries.len()), (0, 0, 60), "{release:?}");
-        assert!(run.count("packets detoured") > 10 && run.count("detours") > run.count("packets detoured"));
-        assert!(run.count("messages returned") >= 2);
+        assert!(run.count("packets_detoured") > 10 && run.count("detours") > run.count("packets_detoured"));
+        assert!(run.count("messages_returned") >= 2);
     }
 }
 
@@ -178,8 +178,8 @@ fn while_all_neighbours_are_full_the_switch_forwards_as_without_rimm() {
     let with = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, 0))));
     assert!(basic.dropped > 0);
     assert_eq!((with.deliveries, with.dropped), (basic.deliveries, basic.dropped));
-    assert!(with.counters["detours ended by full neighbours"] > 0);
-    assert_eq!(with.counters["packets detoured"], 0);
+    assert!(with.counters["detours_ended_by_full_neighbours"] > 0);
+    assert_eq!(with.counters["packets_detoured"], 0);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_detour_that_lasts_too_long_ends_and_the_queue_overflows_as_without_it() {
     let plan = one_burst(1_000);
     let settings = RimmSettings { congestion_after: Duration::from_us(3), ..exact() };
     let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
-    assert!(run.count("detours ended by congestion") > 0 && run.dropped > 500, "{:?}", run.counters);
+    assert!(run.count("detours_ended_by_congestion") > 0 && run.dropped > 500, "{:?}", run.counters);
     assert_eq!(run.deliveries.len() as u64 + run.dropped, run.sent);
 }
 
@@ -204,7 +204,7 @@ fn a_flow_that_never_pauses_is_detoured_until_its_limit() {
     let detoured = |detour_max| {
         let settings = RimmSettings { flow_detour_max: detour_max, ..gap_of(Duration::from_us(100)) };
         let config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
-        run(&plan, Some(Rimm::new(config))).count("packets detoured")
+        run(&plan, Some(Rimm::new(config))).count("packets_detoured")
     };
     let (without, with) = (detoured(None), detoured(Some(Duration::from_us(100))));
     assert!(with < without / 2, "{with} of {without}");
@@ -222,7 +222,7 @@ fn an_idle_time_of_chi_ends_the_detour_of_a_flow() {
         let config = middle(&plan, gap_of(Duration::from_us(chi_us)), THRESHOLD, NEVER_FULL);
         let run = run(&plan, Some(Rimm::new(config)));
         assert_eq!((run.dropped, run.out_of_order()), (0, 0));
-        run.count("packets detoured")
+        run.count("packets_detoured")
     };
     // The first burst is over after 12 us at the input, and after 50 us at the output.
     let of_first = detoured(500, 100);
@@ -238,7 +238,7 @@ fn a_lost_predecessor_is_waited_for_as_long_as_was_said() {
     let time = |timeout_us| {
         let settings = RimmSettings { predecessor_timeout: Some(Duration::from_us(timeout_us)), ..never_gives_up() };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
-        assert_eq!((run.lost, run.count("numbers skipped"), run.count("packets released early")), (1, 1, 0));
+        assert_eq!((run.lost, run.count("numbers_skipped"), run.count("packets_released_early")), (1, 1, 0));
         assert_eq!((run.deliveries.len(), run.out_of_order()), (59, 0));
         run.deliveries.last().expect("something arrived").at.as_ps() / 1_000_000
     };
@@ -253,7 +253,7 @@ fn whoever_may_not_go_round_again_is_forwarded() {
         let settings = RimmSettings { detours_max, ..never_gives_up() };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
         assert!(run.detours_max <= detours_max);
-        run.count("packets forced")
+        run.count("packets_forced")
     };
     assert_eq!(forced(u8::MAX), 0);
     assert!(forced(2) > 0);
@@ -268,7 +268,7 @@ fn two_flows_have_a_slot_each_if_there_are_enough() {
         // After some time all packets of the detour are lost: each used slot stays open.
         plan.lost = (30..2_000).collect();
         let config = middle(&plan, RimmSettings { hash_bits, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
-        run(&plan, Some(Rimm::new(config))).count("slots open")
+        run(&plan, Some(Rimm::new(config))).count("slots_open")
     };
     assert_eq!([slots_open(0), slots_open(12)], [1, 2]);
 }
@@ -280,7 +280,7 @@ fn the_most_packets_away_at_once_are_a_maximum_over_bursts_and_include_lost_pack
         let burst = |starts_ns| Burst { starts_ns, ..one_burst(60).bursts[0] };
         let plan = Plan { bursts: starts.map(burst).collect(), lost, ..one_burst(60) };
         let run = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, NEVER_FULL))));
-        let counts = ["most packets away at once", "packets away", "packets detoured"];
+        let counts = ["packets_away_max", "packets_away", "packets_detoured"];
         counts.map(|name| run.counters[name])
     };
     let [most, away_at_end, detoured] = away(&[0], BTreeSet::new());
@@ -294,7 +294,7 @@ fn the_most_packets_away_at_once_are_a_maximum_over_bursts_and_include_lost_pack
     // Without an alarm no packet leaves.
     let few = one_burst(2);
     let run = run(&few, Some(Rimm::new(middle(&few, never_gives_up(), THRESHOLD, NEVER_FULL))));
-    assert_eq!(run.counters["most packets away at once"], 0);
+    assert_eq!(run.counters["packets_away_max"], 0);
 }
 
 #[test]
@@ -314,8 +314,8 @@ fn a_lost_message_that_a_queue_is_below_its_threshold_closes_the_way_for_the_lif
         let settings = RimmSettings { crossing_lifetime: Duration::from_us(1_000), ..never_gives_up() };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, 10))));
         assert_eq!((run.dropped, run.deliveries.len()), (0, 120));
-        assert!(run.count("detours ended by full neighbours") > 0);
-        run.count("packets detoured")
+        assert!(run.count("detours_ended_by_full_neighbours") > 0);
+        run.count("packets_detoured")
     };
     let of_first = detoured(500, true);
     assert_eq!(detoured(500, false), 2 * of_first, "the second burst is like the first");
@@ -341,9 +341,9 @@ fn that_a_queue_is_still_above_its_threshold_raises_no_alarm() {
         run(&plan, Some(Rimm::new(config)))
     };
     let [without, with] = [100_000, 400].map(|lifetime_us| run(Duration::from_us(lifetime_us)));
-    assert_eq!(without.count("messages repeated"), 0);
-    assert!(with.count("messages repeated") > 0);
-    for name in ["alarms", "detours ended by congestion", "packets detoured"] {
+    assert_eq!(without.count("messages_repeated"), 0);
+    assert!(with.count("messages_repeated") > 0);
+    for name in ["alarms", "detours_ended_by_congestion", "packets_detoured"] {
         assert_eq!(with.count(name), without.count(name), "{name}");
     }
     assert_eq!(with.deliveries, without.deliveries);

@@ -232,8 +232,8 @@ fn outcome(harness: &Harness, on_links: &OnLinks, sent: u64) -> Run {
         violations: harness.switches.iter().filter_map(|switch| switch.violation().map(ToString::to_string)).collect(),
     };
     for report in harness.switches.iter().flat_map(|switch| switch.reports(Time::NEVER)) {
-        for (_, name, value) in report.counters {
-            *run.counters.entry(name).or_default() += value;
+        for (_, counter, value) in report.counters {
+            *run.counters.entry(counter.key).or_default() += value;
         }
     }
     run

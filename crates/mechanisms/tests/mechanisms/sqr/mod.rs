@@ -56,9 +56,9 @@ fn without_a_failure_every_copy_is_retired_after_the_delay() {
     assert_hitless(&bench, &arrivals);
     let packets = arrivals.len() as u64;
     assert_eq!(bench.world.delivered[usize::from(PRIMARY.0)].len() as u64, packets, "duplicates");
-    assert_eq!((bench.counter("copies made"), bench.counter("copies retired")), (packets, packets));
+    assert_eq!((bench.counter("copies_made"), bench.counter("copies_retired")), (packets, packets));
     assert_eq!(bench.world.ended[DropReason::CopyRetired as usize], packets);
-    assert_eq!((bench.counter("packets sent from the cache"), bench.counter("packets kept back")), (0, 0));
+    assert_eq!((bench.counter("packets_sent_from_cache"), bench.counter("packets_kept_back")), (0, 0));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_failure_of_the_same_port_is_masked() {
             let bench = play(&setting, &arrivals, &[failure(PRIMARY, 500)]);
             assert_hitless(&bench, &arrivals);
             assert!(bench.world.lost_on_links > 10, "nothing was at stake: {}", bench.world.lost_on_links);
-            assert_eq!(bench.counter("packets kept back"), 0, "new packets stay in their queue");
+            assert_eq!(bench.counter("packets_kept_back"), 0, "new packets stay in their queue");
             assert_eq!(bench.counter("failures"), 1);
         }
     }
@@ -142,7 +142,7 @@ fn copies_that_busy_ports_keep_waiting_are_waited_for_whatever_the_clock() {
         for after_us in [500, 517, 534, 551] {
             let bench = play(&setting, &arrivals, &[failure(PRIMARY, after_us)]);
             assert_hitless(&bench, &arrivals);
-            assert_eq!(bench.counter("tags skipped"), 0, "a clock of {clock_bits} bits, failure after {after_us} us");
+            assert_eq!(bench.counter("tags_skipped"), 0, "a clock of {clock_bits} bits, failure after {after_us} us");
         }
     }
 }
@@ -154,7 +154,7 @@ fn passes_and_last_us(setting: &Setting) -> (u64, u64) {
     let bench = play(setting, &arrivals, &[failure(PRIMARY, 500)]);
     assert_hitless(&bench, &arrivals);
     let last = bench.world.delivered[usize::from(PRIMARY.0)].iter().map(|&(_, at)| at).max();
-    (bench.counter("passes through the ring"), last.expect("packets arrive").as_ps() / 1_000_000)
+    (bench.counter("ring_passes"), last.expect("packets arrive").as_ps() / 1_000_000)
 }
 
 #[test]
@@ -182,10 +182,10 @@ fn packets_that_nobody_marked_are_lost_until_there_is_another_way() {
     let mut setting = Setting::same_port(0);
     setting.recovery = Recovery::LocalReroute(Duration::from_us(400));
     let bench = play(&setting, &arrivals, &[failure(PRIMARY, 500)]);
-    assert_eq!((bench.counter("copies made"), bench.counter("packets marked")), (0, 0));
+    assert_eq!((bench.counter("copies_made"), bench.counter("packets_marked")), (0, 0));
     assert_eq!(bench.world.unmarked_delivered + bench.world.lost_on_links, arrivals.len() as u64);
     assert!((3..8).contains(&bench.world.lost_on_links), "30 us at 2 Gb/s: {}", bench.world.lost_on_links);
-    assert!(bench.counter("packets moved to the backup") > 50);
+    assert!(bench.counter("packets_moved_to_backup") > 50);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_packet_is_marked_by_class_by_port_or_by_vlan() {
         let mut bench = Bench::with_config(&setting, config);
         bench.inject(&[Arrival { class, service, ..stream(50, 10)[0] }]);
         bench.run();
-        assert_eq!(bench.counter("packets marked"), expected, "class {class}, {service:?}");
+        assert_eq!(bench.counter("packets_marked"), expected, "class {class}, {service:?}");
     }
 }
 
@@ -226,9 +226,9 @@ fn the_backstop_stops_caching_under_pressure_and_goes_on_after_it() {
     let bench = play(&Setting { backstop, ..Setting::same_port(730) }, &arrivals, &[]);
     assert_hitless(&bench, &arrivals);
     assert_eq!(bench.counter("pauses"), 1);
-    let unprotected = bench.counter("packets sent unprotected");
+    let unprotected = bench.counter("packets_sent_unprotected");
     assert!((20..100).contains(&unprotected), "{unprotected}");
-    assert_eq!(bench.counter("copies made") + unprotected, marked(&arrivals));
+    assert_eq!(bench.counter("copies_made") + unprotected, marked(&arrivals));
 }
 
 #[test]
@@ -254,8 +254,8 @@ fn a_copy_that_the_buffer_refused_holds_nobody_up_for_long() {
     assert!((30..200).contains(&lost.len()), "{}", lost.len());
     let lost_late = lost.iter().filter(|&&number| number >= marked(&arrivals) - 100).count();
     assert!(lost_late < 10, "it does not recover: {lost:?}");
-    assert!(bench.counter("copies refused by the buffer") > 0);
-    assert!(bench.counter("tags skipped") > 0);
+    assert!(bench.counter("copies_refused") > 0);
+    assert!(bench.counter("tags_skipped") > 0);
     assert_eq!(
         bench.world.delivered[usize::from(PRIMARY.0)].last().unwrap().0,
         marked(&arrivals) - 1,

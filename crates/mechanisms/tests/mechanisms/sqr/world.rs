@@ -237,7 +237,7 @@ impl Bench {
         left.iter().for_each(|left| self.deliver(left));
         self.harness.world.ended.iter().for_each(|ended| self.world.ended[ended.reason as usize] += 1);
         self.harness.finish();
-        assert_eq!(self.counter("bytes now"), 0, "the cache is not empty");
+        assert_eq!(self.counter("cached_bytes"), 0, "the cache is not empty");
         left.last().map_or(Time::ZERO, |left| self.arrives_at(left)).max(self.harness.world.now)
     }
 

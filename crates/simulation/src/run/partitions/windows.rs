@@ -59,7 +59,7 @@ impl Course<'_> {
     fn run_until(&mut self, deadline: Time) -> (End, Time) {
         let limit = Time(deadline.0.saturating_add(1));
         loop {
-            if self.global.is_done(self.team.flows_ended()) {
+            if self.global.check_done(self.team.flows_ended()) {
                 return (End::AllFlowsDone, self.team.last_ended());
             }
             if self.progress.is_cancelled() {

@@ -13,7 +13,7 @@ fn everything_arrives_in_order_at_every_rate() {
         assert!(sent > 1_000);
         assert_eq!((received, reordered), (sent, 0), "{rate_gbps}G");
         assert_eq!(counter(&outcome, "rx_expected_seq_good"), sent, "{rate_gbps}G");
-        assert_eq!(counter(&outcome, "frames numbered"), sent);
+        assert_eq!(counter(&outcome, "frames_numbered"), sent);
         assert!(counter(&outcome, "tx_replay") > sent / 200, "{rate_gbps}G");
         assert_eq!(counter(&outcome, "flushes"), 0);
         let bad = counter(&outcome, "rx_bad");
@@ -37,7 +37,7 @@ fn lost_control_ordered_sets_cost_time_and_nothing_else() {
     let (sent, received, reordered) = received(&outcome);
     assert_eq!((received, reordered), (sent, 0));
     assert!(counter(&outcome, "rx_nack_ctl_os") < counter(&outcome, "tx_nack_ctl_os"));
-    assert!(counter(&outcome, "replays by timer") > 0);
+    assert!(counter(&outcome, "replays_by_timer") > 0);
 }
 
 #[test]

@@ -34,8 +34,8 @@ fn the_loss_that_is_left_is_that_of_the_code() {
         let lost = (sent - received) as f64;
         // Losses cluster in blocks, so the tolerance allows three per block.
         assert!((lost - expected).abs() < 5.0 * (3.0 * expected).sqrt(), "({data}, {parity}): {lost}, not {expected}");
-        assert_eq!(counter(&outcome, "packets lost"), sent - received);
-        assert!(counter(&outcome, "frames restored") > 0);
+        assert_eq!(counter(&outcome, "packets_lost"), sent - received);
+        assert!(counter(&outcome, "frames_restored") > 0);
     }
 }
 
@@ -62,5 +62,5 @@ fn the_same_seed_gives_the_same_run() {
 fn it_runs_beside_afq_and_sqr_on_its_port() {
     let others = "[[mechanism]]\nkind = \"afq\"\nqueues = 22\n[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw2->sw6\"]\n";
     let outcome = run(&testbed(25, 50, 0.01, &format!("{others}{}", wharf(10, 2))));
-    assert!(counter(&outcome, "frames restored") > 0);
+    assert!(counter(&outcome, "frames_restored") > 0);
 }

@@ -11,7 +11,7 @@ use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Kind, Registry, Stage, Surroundings};
 use hitless_scenario::network::topology::select::select_ports_by_switch;
 use hitless_scenario::network::topology::{SwitchId, Topology};
-use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, Report, Resources, Verdict};
+use hitless_switch::{Context, Declared, DropReason, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,13 @@ impl EarlyDrop {
     }
 }
 
+// A counter's key in files and programs, its label in tables, and its value.
+hitless_switch::counters! {
+    struct PortCounters(dropped: u64) {
+        data_packets_dropped = "data packets dropped": dropped,
+    }
+}
+
 impl Kind for EarlyDrop {
     /// Value of `kind` in scenarios.
     const NAME: &'static str = "early-drop";
@@ -62,6 +69,7 @@ impl Kind for EarlyDrop {
     const STAGE: Stage = Stage::Drops;
     /// Setting that messages about conflicts refer to.
     const PLACES_FIELD: &'static str = "ports";
+    const COUNTERS: Declared = &[PortCounters::ALL];
 
     type Settings = EarlyDropSettings;
 
@@ -112,7 +120,7 @@ impl Mechanism for EarlyDrop {
     fn report(&self, _now: Time) -> Report {
         let mut report = Report { acted: self.dropped.values().any(|&count| count > 0), ..Report::new(Self::NAME) };
         for (port, &count) in &self.dropped {
-            report.count(&format!("port {}", port.0), "data packets dropped", count);
+            report.count(&format!("port {}", port.0), PortCounters::values(count));
         }
         report
     }

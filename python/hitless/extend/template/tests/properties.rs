@@ -40,7 +40,7 @@ proptest! {
         prop_assert!(left.is_sorted());
         prop_assert_eq!(left.len() + harness.ended().len(), gaps.len());
         prop_assert!(harness.world.ended.iter().all(|ended| ended.packet.transport.has_payload()));
-        prop_assert_eq!(harness.counter("data packets dropped"), Some(harness.ended().len() as u64));
+        prop_assert_eq!(harness.counter("data_packets_dropped"), Some(harness.ended().len() as u64));
     }
 
     /// A queue that never exceeds the threshold loses nothing.

@@ -8,13 +8,13 @@ use super::entry::Entry;
 /// A line of packets. By rank it is kept sorted: a binary search finds the place, and the packets on the shorter side
 /// move by one. For the few hundred packets of a port this copies at most 2 KB.
 #[derive(Debug, hitless_core::state::Value)]
-pub(super) struct Waiting {
+pub(super) struct PacketLine {
     entries: VecDeque<Entry>,
     /// Rank of each entry; `None` for the order of arrival.
     ranks: Option<VecDeque<u32>>,
 }
 
-impl Waiting {
+impl PacketLine {
     /// Creates an empty line.
     pub fn new(order: QueueOrder) -> Self {
         let ranks = match order {

@@ -1,0 +1,106 @@
+"""Keys of counters: declared once by each mechanism, and the only names that programs use."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from python_mechanisms import Ports
+
+import hitless as hl
+from hitless.outcome.counters import Counter, declared
+from hitless.outcome.mechanisms import _CHOSEN
+from hitless.outcome.run import Run, Summary
+from hitless.outcome.tables import Tables
+
+PYTHON = Path(__file__).resolve().parents[2] / "python"
+
+
+def test_keys_are_unique_in_a_mechanism_and_in_snake_case() -> None:
+    resources = declared()[""]
+    for kind, counters in declared().items():
+        keys = [counter.key for counter in [*counters, *(resources if kind else [])]]
+        assert len(keys) == len({*keys}), f"{kind}: {sorted(keys)}"
+        assert all(re.fullmatch("[a-z][a-z0-9]*(_[a-z0-9]+)*", key) for key in keys), kind
+        assert all(counter.label.strip() for counter in counters), kind
+
+
+def test_the_unit_is_the_last_word_of_the_key_and_in_the_label() -> None:
+    assert [Counter(key, "", "").unit for key in ("longest_stall_ns", "packets_lost", "blocks")] == ["ns", "", ""]
+    for counters in declared().values():
+        for counter in counters:
+            assert counter.unit in counter.label, counter
+
+
+def test_each_key_that_python_uses_is_declared() -> None:
+    known = {counter.key for counters in declared().values() for counter in counters}
+    used = {key for path in PYTHON.rglob("*.py") for key in _keys_in(ast.parse(path.read_text("utf-8")))}
+    assert len(used) > 30
+    assert used - known == set()
+
+
+def test_the_three_numbers_of_an_answer_are_declared_by_their_mechanism() -> None:
+    for kind, chosen in _CHOSEN.items():
+        known = [counter.key for counter in declared()[kind]]
+        assert [key for key, _ in chosen if key not in known] == [], kind
+
+
+def _keys_in(tree: ast.AST) -> set[str]:
+    """Return the texts that are given to `counter` as a key, or compared with a column "counter"."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="counter") | ast.Name(id="counter" | "counted"), args=given):
+                found |= {one.value for one in given if isinstance(one, ast.Constant) and "_" in str(one.value)}
+            case ast.Compare(left=left, comparators=[ast.Constant(value=str() as key)]) if '"counter"' in _text(left):
+                found.add(key)
+    return found
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(node).replace("'", '"')
+
+
+def _counted(columns: dict[str, Any]) -> Run:
+    return Run(effective="", summary=Summary({}), tables=Tables({"mechanisms": columns}), wall_s=0.0)
+
+
+def test_a_counter_is_found_by_its_key_and_an_unknown_key_lists_similar_ones() -> None:
+    columns = {
+        "switch": ["sw2", "sw6", "sw6"],
+        "counter": ["packets_lost", "packets_lost", "own_counter"],
+        "value": np.array([1, 2, 4]),
+    }
+    run = _counted(columns)
+    assert run.counter("packets_lost") == 3
+    assert run.counter("packets_lost", "sw6") == 2
+    assert run.counter("own_counter") == 4
+    assert run.counter("packets_detoured", default=7) == 7
+    with pytest.raises(KeyError, match="no mechanism has a counter 'packets_detoured'"):
+        run.counter("packets_detoured")
+    for unknown, similar in (("packets lost", "packets_lost"), ("own_counters", "own_counter")):
+        with pytest.raises(KeyError, match=rf"unknown counter '{unknown}'; similar: {similar}"):
+            run.counter(unknown, default=0)
+    assert _counted({"switch": [], "counter": [], "value": np.array([])}).counter("packets_lost", default=0) == 0
+
+
+def test_a_class_of_python_reports_only_declared_keys() -> None:
+    class Undeclared(hl.Mechanism[Ports], kind="undeclared-counter-py"):
+        def report(self) -> hl.Counters:
+            return {"packets_seen": 1}
+
+    scenario = hl.example("lossy-link").with_("duration", "10 us")
+    scenario = scenario.with_("mechanism", [{"kind": Undeclared.kind, "ports": ["sw1->sw2"]}])
+    with pytest.raises(
+        hl.HitlessError, match=r'packets_seen is not declared: give its class counters=\{"packets_seen"'
+    ):
+        scenario.run(mechanisms=[Undeclared])
+
+
+def test_a_class_declares_keys_in_snake_case() -> None:
+    with pytest.raises(TypeError, match="snake_case, such as"):
+
+        class Wrong(hl.Mechanism[Ports], kind="wrong", counters={"packets lost": "packets lost"}):
+            pass
