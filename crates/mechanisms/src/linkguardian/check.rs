@@ -51,8 +51,8 @@ fn tail(settings: &LinkGuardianSettings, goes_down: bool, section: &str, check: 
     check.require_else(!goes_down || settings.tail_probes != Some(false), || {
         let dummies = if settings.tail_detection { settings.dummy_count } else { 0 };
         let rule = format!(
-            "must be true on a link that goes down: the outage loses the tail with all its dummies ({dummies}), or their \
-             acknowledgements, and the sender then keeps the copies for ever"
+            "must be true on a link that goes down: the outage loses the tail with all its dummies ({dummies}), or \
+             its acknowledgements, and the sender then keeps the copies for ever"
         );
         Problem::new(format!("{section}.tail_probes"), "", rule).hint("leave it out: it is then true")
     });

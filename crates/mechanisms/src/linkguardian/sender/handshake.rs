@@ -181,8 +181,8 @@ impl Sender {
     }
 
     /// Probes the receiver if a whole period brought no acknowledgement; while packets flow, acknowledgements arrive
-    /// anyway. Gives the copies up after [`PROBES_MAX`] probes without an answer: a link that stays down would keep them
-    /// for ever. Returns whether any copy still waits.
+    /// anyway. Gives the copies up after [`PROBES_MAX`] probes without an answer: on a link that stays down they would
+    /// wait for ever. Returns whether any copy still waits.
     fn probe_tail(&mut self, context: &mut Context<'_>) -> bool {
         let latest = self.latest_acknowledged.peek(0);
         let is_stuck = self.lifecycle.seen_at_probe.replace(latest) == Some(latest);
