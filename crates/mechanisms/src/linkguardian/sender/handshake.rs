@@ -144,6 +144,7 @@ impl Sender {
     fn end(&mut self, context: &mut Context<'_>) {
         self.lifecycle.phase = Phase::Off;
         self.lifecycle.seen_at_probe = None;
+        self.lifecycle.unanswered_probes = 0;
         self.arm(context);
     }
 
@@ -169,11 +170,7 @@ impl Sender {
             Phase::Starting { .. } => self.say(Message::Start, context),
             Phase::Closing { until } if context.now() >= until => return self.give_closing_up(context),
             Phase::Closing { .. } => self.say(Message::Probe, context),
-            Phase::On if self.config.tail_probes => {
-                if !self.probe_tail(context) {
-                    return;
-                }
-            }
+            Phase::On if self.config.tail_probes => return self.probe_tail(context),
             Phase::Off => return self.look_after_rest(context),
             Phase::On => return,
         }
@@ -182,8 +179,8 @@ impl Sender {
 
     /// Probes the receiver if a whole period brought no acknowledgement; while packets flow, acknowledgements arrive
     /// anyway. Gives the copies up after [`PROBES_MAX`] probes without an answer: on a link that stays down they would
-    /// wait for ever. Returns whether any copy still waits.
-    fn probe_tail(&mut self, context: &mut Context<'_>) -> bool {
+    /// wait for ever.
+    fn probe_tail(&mut self, context: &mut Context<'_>) {
         let latest = self.latest_acknowledged.peek(0);
         let is_stuck = self.lifecycle.seen_at_probe.replace(latest) == Some(latest);
         let gives_up = is_stuck && self.lifecycle.unanswered_probes == PROBES_MAX;
@@ -194,7 +191,7 @@ impl Sender {
         if gives_up || latest == self.latest_sent {
             self.lifecycle.seen_at_probe = None;
             self.lifecycle.unanswered_probes = 0;
-            return false;
+            return;
         }
         if is_stuck {
             self.lifecycle.unanswered_probes += 1;
@@ -202,7 +199,7 @@ impl Sender {
         } else {
             self.lifecycle.unanswered_probes = 0;
         }
-        true
+        self.arm(context);
     }
 
     /// Stamps a message with the next number, in wire order. Drops a repeated start that has been answered in the
