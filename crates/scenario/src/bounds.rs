@@ -167,4 +167,14 @@ impl Scenario {
         let line_rate = topology.spec(link).rate;
         models.map(|model| model.rate(line_rate)).fold(0.0, f64::max)
     }
+
+    /// Returns whether the link, in either direction, carries no frames for a part of the run.
+    pub fn goes_down(&self, topology: &Topology, link: DirectedLink) -> bool {
+        let names_it = |name: &str| {
+            select_links(topology, name).is_ok_and(|links| links.iter().any(|found| found.link == link.link))
+        };
+        let has_outage = self.links.iter().any(|entry| !entry.schedule.is_empty() && names_it(&entry.name));
+        let loses_all = [link, link.reversed()].iter().any(|&way| self.loss_rate_max(topology, way) >= 1.0);
+        has_outage || loses_all || self.failures_of(topology, link.link).next().is_some()
+    }
 }

@@ -33,8 +33,9 @@ pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
 pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let field = format!("{section}.link");
     let link = check.link_between_switches(around.topology, &settings.link, "LinkGuardian", &field);
-    if link.is_some() {
+    if let Some(link) = link {
         room(settings, around, section, check);
+        tail(settings, around.scenario.goes_down(around.topology, link), section, check);
     }
     if let Some((link, period)) = link.zip(settings.notification_period) {
         let copies = u64::from(settings.control_copies.unwrap_or(1));
@@ -43,6 +44,18 @@ pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, se
         check.require(period >= least, &format!("{section}.notification_period"), &rule);
     }
     parameters(check, settings, section);
+}
+
+/// Requires probes on a link that goes down.
+fn tail(settings: &LinkGuardianSettings, goes_down: bool, section: &str, check: &mut Check<'_>) {
+    check.require_else(!goes_down || settings.tail_probes != Some(false), || {
+        let dummies = if settings.tail_detection { settings.dummy_count } else { 0 };
+        let rule = format!(
+            "must be true on a link that goes down: the outage loses the tail with all its dummies ({dummies}), or \
+             its acknowledgements, and the sender then keeps the copies for ever"
+        );
+        Problem::new(format!("{section}.tail_probes"), "", rule).hint("leave it out: it is then true")
+    });
 }
 
 fn parameters(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &str) {

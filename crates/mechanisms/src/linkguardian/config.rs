@@ -118,7 +118,7 @@ impl SenderConfig {
             first_number: settings.first_number as u16,
             handshake: settings.handshake,
             follows_requests: settings.fallback.is_some(),
-            tail_probes: settings.tail_probes,
+            tail_probes: settings.tail_probes.unwrap_or(false),
             probe_period: settings.timeout(),
             header_bytes_more: header_bytes_more(settings),
         }

@@ -101,8 +101,11 @@ pub struct LinkGuardianSettings {
     #[serde(with = "Text::<Duration>")]
     pub repair_latency: Duration,
     /// Probe the receiver if nothing new is acknowledged for `ack_no_timeout`. Finds a lost tail even if all dummies
-    /// are lost, and replaces lost acknowledgements. Not in the paper.
-    pub tail_probes: bool,
+    /// are lost, and replaces lost acknowledgements. After 64 probes without an answer the copies are given up. Not in
+    /// the paper.
+    #[schemars(extend("x-default" = "true if the link goes down or loses every frame for a time, in any direction"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail_probes: Option<bool>,
     /// Traffic classes that are protected without keeping their order, in a separate sequence space; all other classes
     /// are protected according to `mode` (section 5). A flow's class is its `class`; on a real link the priority code
     /// point or DSCP.
@@ -236,7 +239,7 @@ impl Default for LinkGuardianSettings {
             control_copies: None,
             notification_period: None,
             repair_latency: Duration::ZERO,
-            tail_probes: false,
+            tail_probes: None,
             non_blocking_classes: Vec::new(),
             deduplicate: false,
             handshake: false,
@@ -266,6 +269,8 @@ impl LinkGuardianSettings {
             let copies = control_copies_for(forward, reverse, self.target_loss_rate);
             self.control_copies = Some(copies.min(CONTROL_COPIES_MAX));
         }
+        let goes_down = links.iter().any(|&link| scenario.goes_down(topology, link));
+        self.tail_probes.get_or_insert(goes_down);
         self.fill_in(self.shape(around));
     }
 

@@ -252,3 +252,59 @@ fn settings_that_cannot_be_are_refused_with_the_rule() {
         assert!(refusal.contains(rule), "{setting}: {refusal}");
     }
 }
+
+/// Twenty datagrams in 27 us over a link of 10 Gb/s, whose faults begin in the middle of them.
+fn burst(faulty: &str, fault: &str, more: &str) -> String {
+    format!(
+        "name = \"outage\"\nseed = 1\nduration = \"10 ms\"\nuntil = \"all-flows-done\"\n\
+         [topology]\nkind = \"dumbbell\"\nhosts_left = 1\nhosts_right = 1\n\
+         host_link = {{ rate = \"40 Gbps\", delay = \"100 ns\" }}\n\
+         bottleneck = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [[link]]\nname = \"{faulty}\"\n{fault}\n[[transport]]\nname = \"t\"\nkind = \"udp\"\nrate = \"9 Gbps\"\n\
+         [[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h0\"]\ndestinations = [\"h1\"]\n\
+         period = \"1 ms\"\ncount = 1\nsizes = {{ kind = \"fixed\", bytes = \"30 KB\" }}\n\
+         [[mechanism]]\nkind = \"linkguardian\"\nlink = \"left->right\"\n{more}\n"
+    )
+}
+
+const DOWN: &str = "schedule = [{ at = \"20 us\", state = \"down\" }]";
+const DOWN_AND_UP: &str = "schedule = [{ at = \"20 us\", state = \"down\" }, { at = \"60 us\", state = \"up\" }]";
+const LOSES_ALL: &str = "changes = [{ at = \"20 us\", loss = { kind = \"bernoulli\", rate = 1.0 } }, \
+     { at = \"60 us\", loss = { kind = \"none\" } }]";
+
+/// Without probes the sender kept the copies of the tail for ever, because the outage took the tail and its dummies, or
+/// all acknowledgements of it. Once all flows are done the state of the link no longer changes.
+#[test]
+fn an_outage_of_the_link_leaves_no_copy_at_the_sender() {
+    for faulty in ["left->right", "right->left", "left<->right"] {
+        for fault in [DOWN, DOWN_AND_UP, LOSES_ALL] {
+            for buffering in ["recirculation", "paused-queue"] {
+                let text = burst(faulty, fault, &format!("admission_control = false\nbuffering = \"{buffering}\""));
+                let outcome = run(&text);
+                let counts = ["packets protected", "packets acknowledged", "tails without an answer", "probes"]
+                    .map(|name| counter(&outcome, name));
+                let [protected, acknowledged, given_up, probes] = counts;
+                let stays_down = fault == DOWN || faulty == "right->left";
+                let case = format!("{faulty} {fault} {buffering}: {counts:?}");
+                assert_eq!(given_up, u64::from(stays_down), "{case}");
+                assert_eq!(acknowledged < protected, stays_down, "{case}");
+                assert!(probes >= 1 && (probes >= 64) == stays_down, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn probes_follow_from_outages_and_cannot_be_off_on_a_link_that_goes_down() {
+    let a_failure = "[[failure]]\nlink = \"left<->right\"\nfirst = \"20 us\"\noutage = \"40 us\"";
+    let some_loss = "loss = { kind = \"bernoulli\", rate = 0.001 }";
+    for (fault, goes_down) in [(DOWN, true), (LOSES_ALL, true), (a_failure, true), (some_loss, false)] {
+        for faulty in ["left->right", "right->left"] {
+            let text = |more: &str| burst(faulty, fault, &format!("admission_control = false\n{more}"));
+            let effective = sound(&text("")).effective_toml();
+            assert!(effective.contains(&format!("tail_probes = {goes_down}\n")), "{fault}: {effective}");
+            let refusal = check(&text("tail_probes = false")).err();
+            assert_eq!(refusal.as_ref().map(|text| text.contains("dummies (3)")), goes_down.then_some(true), "{fault}");
+        }
+    }
+}

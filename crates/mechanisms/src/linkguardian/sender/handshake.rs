@@ -144,6 +144,7 @@ impl Sender {
     fn end(&mut self, context: &mut Context<'_>) {
         self.lifecycle.phase = Phase::Off;
         self.lifecycle.seen_at_probe = None;
+        self.lifecycle.unanswered_probes = 0;
         self.arm(context);
     }
 
@@ -169,20 +170,34 @@ impl Sender {
             Phase::Starting { .. } => self.say(Message::Start, context),
             Phase::Closing { until } if context.now() >= until => return self.give_closing_up(context),
             Phase::Closing { .. } => self.say(Message::Probe, context),
-            Phase::On if self.config.tail_probes => {
-                let latest = self.latest_acknowledged.peek(0);
-                if latest == self.latest_sent {
-                    self.lifecycle.seen_at_probe = None;
-                    return;
-                }
-                // Only a whole period without progress sends a probe: while packets flow, acknowledgements arrive
-                // anyway.
-                if self.lifecycle.seen_at_probe.replace(latest) == Some(latest) {
-                    self.say(Message::Probe, context);
-                }
-            }
+            Phase::On if self.config.tail_probes => return self.probe_tail(context),
             Phase::Off => return self.look_after_rest(context),
             Phase::On => return,
+        }
+        self.arm(context);
+    }
+
+    /// Probes the receiver if a whole period brought no acknowledgement; while packets flow, acknowledgements arrive
+    /// anyway. Gives the copies up after [`PROBES_MAX`] probes without an answer: on a link that stays down they would
+    /// wait for ever.
+    fn probe_tail(&mut self, context: &mut Context<'_>) {
+        let latest = self.latest_acknowledged.peek(0);
+        let is_stuck = self.lifecycle.seen_at_probe.replace(latest) == Some(latest);
+        let gives_up = is_stuck && self.lifecycle.unanswered_probes == PROBES_MAX;
+        if gives_up {
+            self.counters.tails_given_up += 1;
+            self.forget_before(self.latest_sent.plus(1), context);
+        }
+        if gives_up || latest == self.latest_sent {
+            self.lifecycle.seen_at_probe = None;
+            self.lifecycle.unanswered_probes = 0;
+            return;
+        }
+        if is_stuck {
+            self.lifecycle.unanswered_probes += 1;
+            self.say(Message::Probe, context);
+        } else {
+            self.lifecycle.unanswered_probes = 0;
         }
         self.arm(context);
     }

@@ -33,13 +33,23 @@ pub(super) struct Lifecycle {
     pub is_armed: bool,
     /// The latest acknowledgement when the last probe was due.
     pub seen_at_probe: Option<SequenceNumber>,
+    /// The number of probes since the latest acknowledgement.
+    pub unanswered_probes: u64,
 }
 
 impl Lifecycle {
     pub fn new(is_commanded: bool, mode: Mode, handshake: bool) -> Self {
         let phase = if is_commanded && !handshake { Phase::On } else { Phase::Off };
         let level = Level::AsCommanded;
-        Self { phase, is_commanded, commanded_mode: mode, level, is_armed: false, seen_at_probe: None }
+        Self {
+            phase,
+            is_commanded,
+            commanded_mode: mode,
+            level,
+            is_armed: false,
+            seen_at_probe: None,
+            unanswered_probes: 0,
+        }
     }
 
     /// The mode in effect: a lower level than commanded drops the order.

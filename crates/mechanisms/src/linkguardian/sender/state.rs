@@ -15,8 +15,9 @@ impl State for Sender {
         digest.value((self.latest_acknowledged.peek(0), self.latest_sent, self.check_number));
         // Without a queue that is served by credit, the owed credit has no effect.
         digest.value((self.config.buffering == Buffering::PausedQueue).then_some(self.credit_owed));
-        let Lifecycle { phase, is_commanded, commanded_mode, level, is_armed, seen_at_probe } = &self.lifecycle;
-        digest.value((is_commanded, *commanded_mode as u8, level, is_armed, seen_at_probe));
+        let Lifecycle { phase, is_commanded, commanded_mode, level, is_armed, seen_at_probe, unanswered_probes } =
+            &self.lifecycle;
+        digest.value((is_commanded, *commanded_mode as u8, level, is_armed, seen_at_probe, unanswered_probes));
         match phase {
             Phase::Off => digest.value(0),
             Phase::Starting { first } => digest.value((1, first)),

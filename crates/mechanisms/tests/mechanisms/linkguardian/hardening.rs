@@ -116,6 +116,20 @@ fn a_lost_tail_whose_dummies_are_all_lost_is_found_by_a_probe() {
     }
 }
 
+/// The tail is sent and probed, and the probes are never answered: 64 of them, one each timeout.
+#[test]
+fn probes_that_nobody_answers_end_and_no_copy_is_left() {
+    for buffering in [Buffering::PausedQueue, Buffering::Recirculation] {
+        let lose = |_: &Packet| true;
+        let config = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 1, buffering) };
+        let mut pair = pair_of(config, receiver(buffering), lose);
+        pair.inject(0, Time::ZERO, 0, 10);
+        pair.run();
+        let counts = ["probes", "tails without an answer", "packets acknowledged"].map(|name| pair.counter(name));
+        assert_eq!((counts, pair.alive()), ([64, 1, 0], 2), "{buffering:?}");
+    }
+}
+
 #[test]
 fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
     let mut acknowledgements = 0;
