@@ -107,7 +107,7 @@ fn a_link_has_one_protection() {
 fn a_live_run_has_no_rivals() {
     let rows = [
         ("link-layer-retry", "a network interface shows neither preambles nor ordered sets", "Link Layer Retry"),
-        ("wharf", "its coder is there for real frames, and the live data path does not use it yet", "Wharf"),
+        ("wharf", "there is no coder for real frames", "Wharf"),
     ];
     for (kind, why, name) in rows {
         let live = check_for(&with(&rival(kind, "")), "base.toml", Purpose::Live).expect_err("should be refused");
