@@ -15,7 +15,6 @@ pub(crate) struct Names {
     pub of_packet: &'static str,
 }
 
-/// Counts of detours at a switch.
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Detours {
     /// The maximum number of detours in the fabric of any packet that was detoured here.
@@ -33,7 +32,6 @@ impl Detours {
         Self { most: 0, ended, uncounted: 0 }
     }
 
-    /// Counts a detour of the packet.
     pub fn once_more(&mut self, packet: &mut Packet) {
         let before = packet.shims.get::<DetourCount>();
         let count = DetourCount(before.map_or(0, |count| count.0).saturating_add(1));
@@ -43,7 +41,6 @@ impl Detours {
         self.most = self.most.max(u64::from(count.0));
     }
 
-    /// Ends the count of a packet that leaves for its host.
     #[inline]
     pub fn end(&mut self, packet: &mut Packet) {
         if let Some(DetourCount(count)) = packet.remove_shim::<DetourCount>() {

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 /// The window below the highest number that distinguishes late packets from duplicates.
 const WINDOW: usize = 1 << 16;
 
-/// Deliveries at the far end of a link.
 #[derive(Debug, Default, Hash, hitless_core::state::Value)]
 pub struct Checker {
     /// One past the highest number delivered.
@@ -17,7 +16,6 @@ pub struct Checker {
     seen: VecDeque<bool>,
     /// Packets delivered for the first time.
     pub delivered: u64,
-    /// Packets delivered again.
     pub duplicates: u64,
     /// Packets delivered after a later one.
     pub reordered: u64,

@@ -13,18 +13,13 @@ use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_sw
 use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_switch::Mechanism;
 
-/// A mechanism that chooses the port of packets.
 #[derive(Clone, Copy)]
 pub struct PortChoice<'a> {
-    /// The name in messages.
     pub name: &'static str,
-    /// The field `ports` of its settings.
     pub ports: &'a [String],
-    /// Whether it sends packets to neighbours.
     pub deflects: bool,
     /// Whether it reads queue depths in ingress.
     pub sees_queues: bool,
-    /// Whether it sorts the queues.
     pub sorts: bool,
 }
 
@@ -86,7 +81,6 @@ impl PortChoice<'_> {
     }
 }
 
-/// Whether another port of the switch faces a switch.
 fn has_other_neighbour(topology: &Topology, at: SwitchPort) -> bool {
     let ports = topology.switch(at.switch).ports.iter().enumerate();
     ports.into_iter().any(|(number, port)| number != usize::from(at.port.0) && port.faces_switch())

@@ -30,7 +30,6 @@ pub const fn steps(count: u64) -> Duration {
     Duration::from_ns(100 * count)
 }
 
-/// The stimuli of the switches.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     /// Number of packets from switch 0 to switch 1.
@@ -41,12 +40,9 @@ pub struct Scene {
     pub acts: Vec<(usize, Act)>,
 }
 
-/// A stimulus other than a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
-    /// A command of the control plane.
     Command(u32),
-    /// The state of the link's port.
     State(PortState),
 }
 

@@ -7,7 +7,6 @@ use hitless_scenario::{Scenario, check};
 /// sw3 has the ports h, sw4 and sw5; sw4 and sw5 are linked too.
 const TRIANGLE: &str = include_str!("../tests/scenario/triangle.toml");
 
-/// The triangle with entries of the kind `K`.
 pub(crate) fn triangle_with<K: Kind>(entries: &str) -> (Scenario, Topology) {
     let text = format!("{TRIANGLE}{entries}");
     let scenario = check(&text, "triangle", &Registry::new().with::<K>()).unwrap_or_else(|error| panic!("{error}"));

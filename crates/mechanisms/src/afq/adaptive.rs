@@ -7,7 +7,6 @@ use hitless_switch::{Context, Report, Rounds};
 
 use super::settings::AfqAdaptive;
 
-/// The queues of a port that are in use.
 #[derive(Debug, hitless_core::state::State)]
 pub struct ActiveQueues {
     #[configured]
@@ -59,7 +58,6 @@ impl ActiveQueues {
         }
     }
 
-    /// Adds the numbers of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {
         let counters = [
             ("queues in use", u64::from(self.active)),

@@ -7,10 +7,8 @@ use hitless_switch::Report;
 
 use super::settings::UpdateRule;
 
-/// A packet with the result of the sketch.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
-    /// The flow, without collisions.
     pub flow: u64,
     /// Beginning of the current round.
     pub base_bytes: u64,
@@ -23,7 +21,6 @@ pub struct Estimate {
     pub is_dropped: bool,
 }
 
-/// The bid of each flow seen by a port.
 #[derive(Debug, hitless_core::state::State)]
 pub struct ExactBids {
     bids: BTreeMap<u64, u64>,
@@ -71,14 +68,12 @@ impl ExactBids {
         self.earlier += u64::from(ahead_bytes < exact_bytes);
     }
 
-    /// Takes back the charge of a packet of `flow`.
     pub fn refund(&mut self, flow: u64, charge_bytes: u64) {
         if let Some(exact) = self.bids.get_mut(&flow) {
             *exact = exact.saturating_sub(charge_bytes);
         }
     }
 
-    /// Adds the measurements at `port` to a report.
     pub fn report(&self, port: PortId, can_fall_short: bool, report: &mut Report) {
         let scope = format!("port {}", port.0);
         let counters = [

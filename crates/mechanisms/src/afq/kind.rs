@@ -43,7 +43,6 @@ impl Kind for Afq {
         vec![Claim::ChoosesQueue.at_ports(settings.ports_by_switch(topology).into_values().flatten())]
     }
 
-    /// A queue per round.
     fn queues(settings: &AfqSettings) -> u16 {
         settings.queues.into()
     }
@@ -72,7 +71,6 @@ impl Kind for Afq {
     }
 }
 
-/// The seed of a switch's hash functions, different on each switch.
 fn seed(switch: SwitchId, around: Surroundings<'_>) -> u64 {
     around.stream(switch, "afq hashes").next_u64()
 }

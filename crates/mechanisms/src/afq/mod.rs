@@ -63,7 +63,6 @@ impl AfqPort {
     }
 }
 
-/// AFQ on ports of a switch.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Afq {
     #[configured]
@@ -132,7 +131,6 @@ struct SwapState {
     is_timed: bool,
     /// A pending write that gives the other group priority, with the oldest round at its request.
     pending: Option<u64>,
-    /// Packets left behind by all swaps.
     left_behind: u64,
 }
 
@@ -214,7 +212,6 @@ impl Afq {
         }
     }
 
-    /// The queue of a round, counted from the first queue.
     #[inline]
     fn queue_of(&self, round: u64) -> u8 {
         let queues = self.settings.queues;
@@ -270,7 +267,6 @@ impl Afq {
         }
     }
 
-    /// Starts the timer for the period of the group with priority, if there is a period.
     fn time_period(&mut self, place: usize, context: &mut Context<'_>) {
         let AfqScheduler::TwoGroups(AfqTwoGroups { period, .. }) = self.settings.scheduler else { return };
         let Some(period) = period else { return };
@@ -478,7 +474,6 @@ impl Afq {
         }
     }
 
-    /// Sends a packet to the queue of `round`.
     #[inline]
     fn assign(&mut self, place: usize, rounds: Rounds, round: u64, context: &mut Context<'_>) -> Verdict {
         let ahead = round.saturating_sub(rounds.current);

@@ -60,7 +60,6 @@ impl RoundEstimate {
         Rounds { current: self.round, oldest: self.round, ..actual }
     }
 
-    /// Notes that a packet goes to the queue of `round`.
     pub fn note_assigned(&mut self, round: u64) {
         self.last_assigned = self.last_assigned.max(Some(round));
     }
@@ -89,7 +88,6 @@ impl RoundEstimate {
         self.ahead_max = self.ahead_max.max(ahead);
     }
 
-    /// Adds the error of the estimate of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {
         let counters = [
             ("rounds estimated", self.packets),

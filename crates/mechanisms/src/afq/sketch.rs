@@ -8,16 +8,13 @@ use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse};
 use super::hash::{Hashes, Key};
 use super::settings::{AfqSketch, UpdateRule};
 
-/// The bid of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {
-    /// Bytes from the beginning of the current round.
     pub ahead_bytes: u64,
     /// Whether the rows differ: in at least one of them the flow shares its cell.
     pub rows_differ: bool,
 }
 
-/// A packet that asks for its bid.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub key: Key,
@@ -30,9 +27,7 @@ pub struct Request {
 
 #[derive(Debug, hitless_core::state::State)]
 pub enum Sketch {
-    /// 32 bits, which wrap.
     Narrow(Cells<u32>),
-    /// 64 bits.
     Wide(Cells<u64>),
 }
 
@@ -47,7 +42,6 @@ impl Sketch {
         }
     }
 
-    /// Raises the bid of a packet by the rule, and returns it.
     #[inline]
     pub fn raise(&mut self, pass: &mut Pass, request: &Request) -> Bid {
         match self {
@@ -56,7 +50,6 @@ impl Sketch {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         match self {
             Self::Narrow(cells) => cells.rows.iter().map(RegisterArray::stated).collect(),
@@ -73,7 +66,6 @@ impl Sketch {
     }
 }
 
-/// A cell of a sketch.
 pub trait Cell: RegisterCell + Default {
     /// Half of the values: a cell further ahead is behind.
     const HALF: u64;
@@ -126,7 +118,6 @@ const ROW_NAMES: [&str; 8] = [
 /// The stage of the first row; earlier stages hold the round.
 const FIRST_STAGE: u8 = 2;
 
-/// Rows of cells.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Cells<C> {
     #[part]

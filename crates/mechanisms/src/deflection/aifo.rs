@@ -33,13 +33,11 @@ pub struct Aifo {
 }
 
 impl Aifo {
-    /// AIFO that admits or drops the packets of `ports`.
     pub fn new(ports: &[PortId], settings: &AifoSettings) -> Self {
         let ports = ConfiguredPorts::with_default(ports.iter().copied());
         Self { settings: settings.clone(), queues: Queues::default(), windows: Vec::new(), ports }
     }
 
-    /// The window of each queue.
     fn window(&self) -> QuantileSettings {
         let AifoSettings { window, sample_every, .. } = self.settings;
         QuantileSettings { window, sample_every, of: QuantileOf::Evaluated, divide_by: DivideBy::Fill }

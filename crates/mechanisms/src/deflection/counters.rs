@@ -13,7 +13,6 @@ pub(crate) struct PortCounters {
     pub seen: u64,
     /// Packets to deflect although the queue had room.
     pub preempted: u64,
-    /// Packets with a full queue.
     pub full: u64,
     /// Packets sent elsewhere.
     pub detoured: u64,
@@ -27,7 +26,6 @@ pub(crate) struct PortCounters {
     pub nowhere_to_go: u64,
 }
 
-/// The set of counters of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// Counters of a mechanism that deflects when a queue is full.
@@ -60,7 +58,6 @@ impl SwitchCounters {
         Self { name, counted, ports, detours: Detours::new() }
     }
 
-    /// The counters of a port, if it is relieved.
     #[inline]
     pub fn of_relieved(&mut self, port: PortId) -> Option<&mut PortCounters> {
         self.ports.get_mut(port)
@@ -74,7 +71,6 @@ impl SwitchCounters {
         self.ports.of(port)
     }
 
-    /// Counts the detour of the current packet from `port` to `towards`.
     pub fn detour(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let is_sent_back = towards == context.port();
         self.detours.once_more(context.packet());

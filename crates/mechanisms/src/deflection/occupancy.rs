@@ -150,7 +150,6 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// A view for a switch with these recirculation ports.
     pub fn new(occupancy: Occupancy, recirculation_ports: Vec<PortId>) -> Self {
         let histogram = || Histogram::new_with_bounds(1, 1_000_000_000, 3).expect("these bounds are legal");
         Self {
@@ -171,7 +170,6 @@ impl View {
         matches!(self.occupancy, Occupancy::Immediate(_))
     }
 
-    /// The recirculation ports that control packets use.
     pub fn recirculation_ports(&self) -> &[PortId] {
         if matches!(self.occupancy, Occupancy::ControlPackets(_)) { &self.recirculation_ports } else { &[] }
     }
@@ -200,7 +198,6 @@ impl View {
         assert!(packets <= usize::from(u16::MAX), "{packets} control packets are numbered by 16 bits");
     }
 
-    /// The hooks needed at each port.
     pub const fn hooks(&self) -> HookSet {
         if self.is_immediate() { HookSet::NONE } else { HookSet::EGRESS }
     }

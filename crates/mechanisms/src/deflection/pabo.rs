@@ -18,7 +18,6 @@ use super::resources;
 use super::settings::PaboSettings;
 use crate::neighbours::Neighbours;
 
-/// The bounce probability of a packet after `bounces` bounces.
 pub fn bounce_probability(share: f64, threshold: f64, lambda: f64, bounces: u8) -> f64 {
     if share <= threshold {
         return 0.0;

@@ -19,7 +19,6 @@ use super::resources;
 use super::settings::{Decision, PreemptiveDeflectionSettings, ProbabilisticDecision};
 use crate::neighbours::{Neighbours, take_any};
 
-/// The result of testing a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Test {
     Passed,
@@ -36,10 +35,8 @@ pub struct PreemptiveDeflection {
     #[part]
     view: View,
     queues: Queues,
-    /// Estimators by queue.
     #[part]
     estimators: Vec<Estimator>,
-    /// The last port used for deflection.
     taken_last: Option<PortId>,
     #[part]
     counters: SwitchCounters,
@@ -212,13 +209,11 @@ impl PreemptiveDeflection {
 /// Why a packet cannot be deflected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WithoutPlace {
-    /// No drawn port accepts it.
     Congested,
     /// There is no port to draw.
     NoPort,
 }
 
-/// The bytes committed to a queue, if the estimator needs them.
 fn committed_bytes(estimator: &Estimator, place: Place, context: &mut Context<'_>) -> u64 {
     if estimator.asks_for_committed_bytes() { context.queue(place.port, place.queue).committed_bytes() } else { 0 }
 }

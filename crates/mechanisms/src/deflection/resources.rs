@@ -79,7 +79,6 @@ fn with_window(mut resources: Resources, window: QuantileSettings, reads: u64, q
     resources.not_counting("the sum of the comparisons with a window")
 }
 
-/// The state of queues that ingress needs.
 #[derive(Clone, Copy)]
 struct Needs {
     depth: bool,

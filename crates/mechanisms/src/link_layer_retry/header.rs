@@ -50,7 +50,6 @@ impl fmt::Debug for SequenceNumber {
     }
 }
 
-/// The number in a frame's preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PreambleSequence(pub SequenceNumber);
 

@@ -52,7 +52,6 @@ pub struct Receiver {
     spacing_bytes: u32,
     state: State,
     expected: SequenceNumber,
-    /// The last received number, expected or not.
     last: Option<SequenceNumber>,
     ack_is_due: bool,
     /// Time of the next slot for a control ordered set.
@@ -102,7 +101,6 @@ impl Receiver {
         self.next_slot = context.now() + context.mac(self.port).line_time(self.spacing_bytes);
     }
 
-    /// Handles a good frame.
     pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(PreambleSequence(number)) = context.packet().remove_shim() else {
             if let Some(CheckNumber(next)) = context.packet().remove_shim() {
@@ -145,7 +143,6 @@ impl Receiver {
         self.miss(context);
     }
 
-    /// Handles the timer of the next slot.
     pub fn slot_is_due(&mut self, context: &mut Context<'_>) {
         self.slot_is_awaited = false;
         self.seek_slot(context);

@@ -29,7 +29,6 @@ impl<T: std::hash::Hash> hitless_switch::explore::State for EgressView<T> {
 }
 
 impl<T: Copy> EgressView<T> {
-    /// A view that shows `initial`.
     pub fn new(initial: T) -> Self {
         Self { arrived: initial, underway: VecDeque::new() }
     }
@@ -68,7 +67,6 @@ impl<T: Copy> EgressView<T> {
         self.arrived = value;
     }
 
-    /// The time at which the next value becomes visible.
     pub fn next_visible_at(&self) -> Option<Time> {
         self.underway.front().map(|&(visible_at, _)| visible_at)
     }

@@ -26,7 +26,6 @@ pub struct Fallback {
 }
 
 impl Fallback {
-    /// A policy at the commanded level.
     pub fn new(config: FallbackSettings) -> Self {
         Self {
             config,

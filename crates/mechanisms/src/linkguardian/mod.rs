@@ -62,14 +62,11 @@ pub const CHANNELS: usize = 2;
 
 #[derive(Default, hitless_core::state::State)]
 struct PortRoles {
-    /// The sending ends, by channel.
     #[part]
     senders: [Option<Sender>; CHANNELS],
     #[part]
     receivers: [Option<Receiver>; CHANNELS],
-    /// Whether all queues except LinkGuardian's own are closed.
     is_closed: bool,
-    /// The channel of the last piggybacked acknowledgement.
     rode_last: usize,
 }
 

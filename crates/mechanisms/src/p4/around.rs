@@ -13,10 +13,8 @@ use super::told::InVain;
 pub struct Around<'c, 'a> {
     pub context: &'c mut Context<'a>,
     pub stream: &'c mut Stream,
-    /// Whether there is a current packet.
     pub has_packet: bool,
     pub queues: &'c Queues,
-    /// Failed requests.
     pub in_vain: &'c mut InVain,
 }
 

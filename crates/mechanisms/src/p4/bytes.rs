@@ -26,7 +26,6 @@ pub fn address(host: HostId) -> u32 {
     NETWORK + host.0
 }
 
-/// The MAC address of a host.
 pub fn card(host: HostId) -> u64 {
     0x0200_0000_0000 | u64::from(host.0)
 }
@@ -121,7 +120,6 @@ pub struct Limit {
 pub enum Cause {
     /// It wrote this byte of the departing frame.
     Byte(u32),
-    /// It changed the length of the packet.
     Length,
     /// It combined incompatible headers.
     Headers,

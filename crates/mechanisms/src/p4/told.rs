@@ -20,7 +20,6 @@ pub enum Missing {
     Session(u32),
 }
 
-/// Counts of failed requests.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub struct InVain {
     missing: BTreeMap<Missing, u64>,
@@ -29,7 +28,6 @@ pub struct InVain {
 }
 
 impl InVain {
-    /// Counts a packet for a missing destination.
     pub fn note_missing(&mut self, what: Missing) {
         *self.missing.entry(what).or_default() += 1;
     }

@@ -36,7 +36,6 @@ impl Kind for RankGuard {
         Vec::new()
     }
 
-    /// The mark for unmarked packets.
     fn headers(_: &RankGuardSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
         vec![Header::of::<PriorityMark>(MARKS, Reach::Everywhere)]
     }
@@ -56,7 +55,6 @@ impl Kind for RankGuard {
     }
 }
 
-/// Checks that there are ports to guard and promises to check.
 fn check_entry(settings: &RankGuardSettings, topology: &Topology, section: &str, check: &mut Check<'_>) {
     let field = format!("{section}.ports");
     let before = check.found();

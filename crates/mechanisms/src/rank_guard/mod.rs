@@ -30,7 +30,6 @@ use hitless_switch::{
 
 pub use settings::RankGuardSettings;
 
-/// The state of a flow.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Slot {
     /// The flow's hash; `None` while the slot is unused.
@@ -53,10 +52,8 @@ register_cell!(Slot {
     is_found_out: bool,
 });
 
-/// The ruling on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ruling {
-    /// The packet has no slot.
     Unguarded,
     /// The minimum rank of the packet, and whether its claim to be repeated is believed.
     AtLeast { rank_bytes: u32, is_boost_believed: bool, is_newly_found_out: bool },
@@ -87,7 +84,6 @@ pub struct RankGuard {
 }
 
 impl RankGuard {
-    /// A guard of `ports`, through which hosts send.
     pub fn new(ports: Vec<PortId>, settings: &RankGuardSettings) -> Self {
         let slots = settings.slots as usize;
         assert!(slots > 0, "the guard has a slot for a flow");

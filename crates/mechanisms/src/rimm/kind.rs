@@ -34,7 +34,6 @@ impl Kind for Rimm {
         settings.switches(topology)
     }
 
-    /// The registers of all slots.
     fn memory_bytes(settings: &RimmSettings, around: Surroundings<'_>) -> u64 {
         64 * ((settings.switches(around.topology).len() as u64) << settings.hash_bits)
     }

@@ -61,22 +61,17 @@ pub struct Rimm {
     sequencer: Sequencer,
     /// Whether a port's link is known to be up, by port.
     is_up: Vec<bool>,
-    /// The queue of message packets, by port.
     message_queues: Vec<Option<QueueId>>,
-    /// The number of queues without RIMM's, by port.
     class_queues: Vec<usize>,
     /// Whether the neighbour needs the depth, by port.
     is_told: Vec<bool>,
-    /// Whether a port is relieved, by port.
     is_watched: Vec<bool>,
-    /// Whether a port faces a switch, by port.
     faces_switch: Vec<bool>,
     #[part]
     counters: SwitchCounters,
 }
 
 impl Rimm {
-    /// RIMM without detours in progress.
     pub fn new(config: RimmConfig) -> Self {
         Self::with_first_number(config, 0)
     }

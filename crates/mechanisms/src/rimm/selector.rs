@@ -22,7 +22,6 @@ const FIRST_STAGE: u8 = 6;
 /// switch").
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Entry {
-    /// The last depth from the neighbour.
     depth_segments: u16,
     told_at: Stamp,
     /// The last depth of our queue towards it from our egress, at a crossing or repeated.
@@ -32,10 +31,8 @@ struct Entry {
 
 register_cell!(Entry { depth_segments: u16, told_at: Stamp, own_segments: u16, own_told_at: Stamp });
 
-/// A depth on a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedDepth {
-    /// The arrival port of the packet.
     pub port: PortId,
     pub depth_segments: u16,
 }
@@ -44,7 +41,6 @@ pub struct ReportedDepth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub port: PortId,
-    /// The depth reported by the neighbour.
     pub depth_segments: u16,
     /// Whether the neighbour is too full for new packets.
     pub is_full: bool,
@@ -69,7 +65,6 @@ fn bit(port: PortId) -> u128 {
 pub struct DepthMonitor {
     #[configured]
     neighbours: Vec<Neighbour>,
-    /// Entries by neighbour.
     #[part]
     entries: Vec<RegisterArray<Entry>>,
     lifetime: Option<u64>,
@@ -77,7 +72,6 @@ pub struct DepthMonitor {
 }
 
 impl DepthMonitor {
-    /// A table of empty queues.
     pub fn new(config: &RimmConfig) -> Self {
         let name = |index: usize| NAMES[index.min(NAMES.len() - 1)];
         let entry = |index| RegisterArray::new(name(index), Half::Ingress, FIRST_STAGE, 1, Entry::default());
@@ -89,7 +83,6 @@ impl DepthMonitor {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         self.entries.iter().map(RegisterArray::stated)
     }
@@ -140,7 +133,6 @@ impl DepthMonitor {
 }
 
 impl Entry {
-    /// The depth of the path through `neighbour`.
     fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, own_lifetime: u64, now: Stamp) -> Choice {
         // A neighbour without traffic towards us reports nothing, so that an old depth says little about its queue now.
         let is_stale = lifetime.is_some_and(|lifetime| self.told_at.until(now) > lifetime);

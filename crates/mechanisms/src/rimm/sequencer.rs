@@ -16,7 +16,6 @@ use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
 use super::settings::{RimmRelease, RimmSettings};
 
-/// The decision on a new packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewTurn {
     Forward,
@@ -130,7 +129,6 @@ pub struct Sequencer {
 }
 
 impl Sequencer {
-    /// A sequencer with all numbers at `first_number`.
     pub fn new(settings: &RimmSettings, first_number: u32) -> Self {
         assert!(settings.hash_bits <= 32, "a slot is of {} bits of a hash of 32", settings.hash_bits);
         let slots = 1 << settings.hash_bits;

@@ -8,7 +8,6 @@ use hitless_switch::{Half, Pass, PortState, RegisterArray, RegisterUse};
 pub enum PathChange {
     /// The link in use has failed: packets may have been lost.
     Lost(PortId),
-    /// A path exists again.
     Found {
         primary: PortId,
         /// The number of the change, for [`BackupPaths::is_latest`].
@@ -50,7 +49,6 @@ impl BackupPaths {
         Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), next_ports }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         std::iter::once(self.next_ports.stated())
     }
@@ -112,7 +110,6 @@ impl BackupPaths {
         vec![PathChange::Moving { primary, number: path.changes }]
     }
 
-    /// Takes a new path if there is one.
     fn take(&mut self, index: usize) -> Option<PathChange> {
         let primary = self.paths[index].primary;
         let way = self.resolve(primary)?;
@@ -123,7 +120,6 @@ impl BackupPaths {
         Some(PathChange::Found { primary, number: path.changes })
     }
 
-    /// Follows backups, and the backups of backups.
     fn resolve(&self, primary: PortId) -> Option<PortId> {
         let mut port = primary;
         for _ in 0..self.states.len() {

@@ -20,16 +20,13 @@ const PRIMARY: PortId = PortId(1);
 const BACKUP: PortId = PortId(2);
 const PORTS: u16 = 3;
 
-/// Steps from a failure to its detection.
 const DETECTION: u64 = 3;
-/// Maximum number of steps from detection to repair.
 const REPAIR_MAX: u64 = 2;
 /// Steps from the last bit at a MAC to the receiver, by port, without the rest of the departure step.
 const WAYS: [u64; 3] = [1, 1, 2];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
-    /// The same port works again.
     SamePort,
     /// The other port takes over at detection, until the link is back.
     Reroute,

@@ -9,10 +9,8 @@ use hitless_core::wire::{PortId, QueueId};
 /// The number of home queues of a protected port.
 pub const HOME_QUEUES: u8 = 8;
 
-/// The home queues of all ports.
 #[derive(Debug, Default, hitless_core::state::State)]
 pub struct HomeQueues {
-    /// The first home queue, by port.
     first: Vec<QueueId>,
     /// The binary logarithm of the number of tags in a block.
     block_shift: u32,

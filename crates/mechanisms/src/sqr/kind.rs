@@ -49,7 +49,6 @@ impl Kind for Sqr {
         protected.map(at_port).collect()
     }
 
-    /// The ring's queue and the home queues.
     fn queues(_: &SqrSettings) -> u16 {
         1 + u16::from(HOME_QUEUES)
     }

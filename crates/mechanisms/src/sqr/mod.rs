@@ -62,7 +62,6 @@ pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use timer::Timer;
 use utilization::Utilization;
 
-/// Mark of a packet in the cache.
 const CACHED: u8 = 1;
 
 /// The minimum wait for a packet that may be missing. It is longer than the round of any copy, even among thousands of
@@ -87,7 +86,6 @@ struct Look {
 pub struct Sqr {
     #[configured]
     config: SqrConfig,
-    /// The clock of the copies' timestamps.
     #[configured]
     clock: Clock,
     steady_delay: Duration,

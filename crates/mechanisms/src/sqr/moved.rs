@@ -1,6 +1,5 @@
 //! Packets that egress moved from their primary port to the queues of its backup.
 
-/// The moved packets of a primary port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct MovedPackets {
     waiting: u32,

@@ -3,7 +3,6 @@
 use hitless_core::wire::PortId;
 use hitless_switch::TimerToken;
 
-/// A timer. `number` is that of the change of `primary`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// The hold of new packets ends.

@@ -9,7 +9,6 @@ use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, Topol
 
 use super::settings::SqrSettings;
 
-/// The maximum number of failures examined per entry.
 const MOST_FAILURES: u64 = 10_000;
 
 /// A link, and the time of a failure that may keep or move its packets.

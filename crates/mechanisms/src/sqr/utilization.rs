@@ -5,7 +5,6 @@ use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 
 use super::clock::Clock;
 
-/// The bytes of a port in a window.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Window {
     started_ns: u32,
@@ -51,7 +50,6 @@ impl Utilization {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         [self.windows.stated(), self.least.stated()].into_iter()
     }

@@ -31,11 +31,9 @@ struct Blocks {
     blocks: VecDeque<Box<[Coded]>>,
 }
 
-/// The sender's end of the contents.
 #[derive(Debug)]
 pub struct Writer(Arc<Mutex<Blocks>>);
 
-/// The receiver's end of the contents.
 #[derive(Debug)]
 pub struct Reader(Arc<Mutex<Blocks>>);
 

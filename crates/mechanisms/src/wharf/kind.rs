@@ -42,7 +42,6 @@ impl Kind for Wharf {
         vec![Header::of::<WharfHeader>("Wharf", reach).and::<CheckNumber>()]
     }
 
-    /// A queue for parity.
     fn queues(_: &WharfSettings) -> u16 {
         1
     }

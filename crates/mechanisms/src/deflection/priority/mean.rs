@@ -32,7 +32,6 @@ impl QueuedRanks {
         );
     }
 
-    /// Adds a packet behind the others.
     #[inline]
     pub fn add(&mut self, rank: u32, frame_bytes: u32) {
         self.packets.push_back((rank, frame_bytes));
@@ -72,7 +71,6 @@ impl MovingAverage {
         self.mean
     }
 
-    /// Adds a packet of `rank`.
     #[inline]
     pub fn add(&mut self, rank: u32) {
         self.mean = self.next(self.mean, rank);

@@ -14,14 +14,10 @@ pub use tables::{bucket, tabled_change, tabled_share};
 use hitless_core::engine::draws::exp;
 use hitless_core::state::{Damaged, Reader, State, Writer};
 
-/// The estimator of relative priority at a queue.
 #[derive(Clone, Debug)]
 pub enum Estimator {
-    /// By the share of recent packets.
     Quantile(Window),
-    /// By the mean of the packets in the queue.
     ExactMean(QueuedRanks, Arithmetic),
-    /// By the mean of recent packets.
     MovingAverage(MovingAverage, Arithmetic),
 }
 
@@ -75,7 +71,6 @@ impl Estimator {
         }
     }
 
-    /// Notes that a packet of `rank` was compared.
     #[inline]
     pub fn evaluated(&mut self, rank: u32) {
         if let Self::Quantile(window) = self {

@@ -63,7 +63,6 @@ impl Receiver {
         self.acknowledgements_pending.access(context.pass(), 0, |pending| *pending = 0);
     }
 
-    /// Handles a message from the sender.
     pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         match control.message {
             Message::Start if self.config.handshake => {

@@ -10,7 +10,6 @@ use super::Receiver;
 
 /// Timer packets between repetitions of a pause frame: 1.6 us, the time until a pause takes effect.
 const TIMER_PACKETS_BETWEEN: u64 = 16;
-/// Number of repetitions of a resume.
 const REPETITIONS: u8 = 3;
 
 impl Receiver {

@@ -16,15 +16,12 @@ pub struct ReceiverCounters {
     pub timeouts: u64,
     /// Packets that waited in the reordering buffer.
     pub buffered: u64,
-    /// Passes through the recirculation port.
     pub recirculations: u64,
     /// Retransmitted copies that were no longer needed.
     pub duplicates: u64,
-    /// Explicit acknowledgements sent.
     pub explicit_acknowledgements: u64,
     /// Acknowledgements on traffic of the reverse direction.
     pub piggybacked_acknowledgements: u64,
-    /// Pause frames sent.
     pub pauses: u64,
     /// Forwarded packets, including repairs.
     pub delivered: u64,

@@ -5,17 +5,14 @@
 
 use crate::linkguardian::headers::SequenceNumber;
 
-/// Sequence numbers of early repairs.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub struct EarlyRepairs {
-    /// Waiting repairs in order of arrival.
     waiting: Vec<SequenceNumber>,
     /// Repair that is due: its queue has the credit for it.
     called: Option<SequenceNumber>,
 }
 
 impl EarlyRepairs {
-    /// Notes a repair that waits.
     pub fn note(&mut self, sequence: SequenceNumber) {
         self.waiting.push(sequence);
     }

@@ -178,7 +178,6 @@ impl Receiver {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         let numbers = [&self.expected, &self.ack_number].map(RegisterArray::stated);
         numbers.into_iter().chain([self.acknowledgements_pending.stated(), self.is_pausing.stated()]).collect()
@@ -219,7 +218,6 @@ impl Receiver {
         self.start_monitor(context);
     }
 
-    /// The queues of the protection itself.
     pub fn own_queues(&self) -> [QueueId; 2] {
         [self.notification_queue, self.acknowledgement_queue]
     }
@@ -228,7 +226,6 @@ impl Receiver {
         self.is_active = is_active;
     }
 
-    /// Handles a frame from the protected link.
     pub fn take_from_link(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         if !header.is_for_links() {
             return self.refuse();
@@ -249,7 +246,6 @@ impl Receiver {
         }
     }
 
-    /// Notes a packet without a number.
     pub fn note_unprotected(&mut self) {
         self.hears_numbers = Some(false);
     }

@@ -65,7 +65,6 @@ impl Receiver {
         is_answered || is_hopeless || !self.missing.any(|sequence| gap.contains(sequence))
     }
 
-    /// Handles the timeout of an answer.
     pub fn repeat_report(&mut self, context: &mut Context<'_>) {
         self.reports.is_armed = false;
         self.settle_reports(None, context);

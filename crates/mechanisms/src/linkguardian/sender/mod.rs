@@ -50,7 +50,6 @@ hitless_switch::counters! {
     }
 }
 
-/// The state of the sending end.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Sender {
     #[part]
@@ -131,7 +130,6 @@ impl Sender {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         let numbers = [&self.next_sequence, &self.latest_acknowledged].map(RegisterArray::stated);
         let requests = self.requests.iter().map(RegisterArray::stated);
@@ -171,7 +169,6 @@ impl Sender {
         self.config.classes >> (class & 7) & 1 == 1
     }
 
-    /// The queues of the protection itself.
     pub fn own_queues(&self) -> [QueueId; 2] {
         [self.repair_queue, self.dummy_queue]
     }

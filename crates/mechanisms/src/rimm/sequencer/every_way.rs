@@ -39,7 +39,6 @@ impl Slot {
         }
     }
 
-    /// Lets a packet come back.
     fn comes_back(&mut self, place: usize, gate: Gate) {
         let (name, number) = self.away.remove(place);
         self.now_ns += 10;
