@@ -7,7 +7,6 @@ use super::*;
 
 const SECTION: &str = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine1\"\nactivation = [{ at = \"1 ms\", active = true }]\n";
 
-/// The base with its mechanisms replaced.
 fn with(mechanisms: &str) -> String {
     assert!(BASE.contains(SECTION));
     BASE.replace(SECTION, mechanisms)
