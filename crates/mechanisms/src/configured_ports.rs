@@ -53,9 +53,6 @@ impl<T> ConfiguredPorts<T> {
     }
 
     /// The entry of a port.
-    ///
-    /// # Panics
-    /// If the port is not configured.
     #[inline]
     pub fn of(&mut self, port: PortId) -> &mut T {
         self.get_mut(port).expect("only packets of configured ports are looked at")

@@ -17,9 +17,7 @@ pub(crate) struct Names {
 
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Detours {
-    /// The maximum number of detours in the fabric of any packet that was detoured here.
     most: u64,
-    /// Detours of detoured packets that left for their host.
     #[part]
     ended: Histogram<u64>,
     /// Detours that were not counted, because the packet had no room for the count.

@@ -14,7 +14,6 @@ pub struct Checker {
     next: u64,
     /// Whether numbers below `next` were delivered, newest at the back.
     seen: VecDeque<bool>,
-    /// Packets delivered for the first time.
     pub delivered: u64,
     pub duplicates: u64,
     /// Packets delivered after a later one.

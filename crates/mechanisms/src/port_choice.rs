@@ -18,7 +18,6 @@ pub struct PortChoice<'a> {
     pub name: &'static str,
     pub ports: &'a [String],
     pub deflects: bool,
-    /// Whether it reads queue depths in ingress.
     pub sees_queues: bool,
     pub sorts: bool,
 }
@@ -45,7 +44,6 @@ impl PortChoice<'_> {
         self.switches(topology).into_iter().flat_map(of_switch).collect()
     }
 
-    /// The header that counts the deflections of a packet.
     pub fn headers(self) -> Vec<Header> {
         let counts = || Header::of::<DetourCount>("counts of deflections", Reach::Everywhere);
         self.deflects.then(counts).into_iter().collect()
@@ -86,7 +84,6 @@ fn has_other_neighbour(topology: &Topology, at: SwitchPort) -> bool {
     ports.into_iter().any(|(number, port)| number != usize::from(at.port.0) && port.faces_switch())
 }
 
-/// Builds one mechanism per entry and switch, with the ports given by `by_switch`.
 pub fn on_each_switch<S, M: Mechanism + 'static>(
     entries: &[&S],
     by_switch: impl Fn(&S) -> BTreeMap<SwitchId, Vec<SwitchPort>>,

@@ -13,7 +13,6 @@ pub struct ActiveQueues {
     config: AfqAdaptive,
     queues: u8,
     active: u8,
-    /// The round of the last reduction.
     reduced_in: Option<u64>,
     least: u8,
     reductions: u64,
@@ -47,6 +46,7 @@ impl ActiveQueues {
     }
 
     fn reduce(&mut self, round: u64) {
+        // Each packet of a round meets the same long queue: only the first one lowers the number.
         if self.reduced_in == Some(round) {
             return;
         }

@@ -10,7 +10,6 @@ use super::settings::UpdateRule;
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     pub flow: u64,
-    /// Beginning of the current round.
     pub base_bytes: u64,
     pub charge_bytes: u64,
     /// The bid of the sketch, from the beginning of the current round.
@@ -52,12 +51,14 @@ impl ExactBids {
     pub fn compare(&mut self, estimate: &Estimate) {
         let Estimate { base_bytes, charge_bytes, ahead_bytes, limit_bytes, .. } = *estimate;
         let exact = self.bids.entry(estimate.flow).or_insert(0);
+        // Figure 3 without the sketch: `max(bid, R * BpR) + pkt.size`, from the beginning of the round.
         let exact_bytes = exact.saturating_sub(base_bytes) + charge_bytes;
         let is_too_far = ahead_bytes >= limit_bytes;
         if !is_too_far || self.update == UpdateRule::Increment {
             *exact = base_bytes + exact_bytes;
         }
         self.packets += 1;
+        // A count-min sketch only overestimates (section 3.2); a bid that is too low is counted below.
         self.error_max_bytes = self.error_max_bytes.max(ahead_bytes.saturating_sub(exact_bytes));
         if is_too_far {
             self.dropped_by_mistake += u64::from(estimate.is_dropped && exact_bytes < limit_bytes);

@@ -90,7 +90,7 @@ mod tests {
     use hitless_core::wire::PortId;
 
     use super::*;
-    use crate::triangle::triangle_with;
+    use crate::small_world::triangle_with;
 
     const AFQ: &str = r#"
     [[mechanism]]

@@ -5,7 +5,6 @@ use hitless_switch::{Context, Report, Rounds};
 
 use super::settings::AfqOccupancy;
 
-/// `roundEstimate` and `lastAssigned` of a port, and the error of the estimate.
 #[derive(Debug, hitless_core::state::Value)]
 pub struct RoundEstimate {
     queues: u8,
@@ -66,6 +65,7 @@ impl RoundEstimate {
 
     /// Whether the round has been served: a packet was assigned to it, and its queue is empty.
     fn is_over(&self) -> bool {
+        // The queue of a round is its number modulo the number of queues, as in the enqueue module.
         let queue = self.round % u64::from(self.queues);
         self.last_assigned.is_some_and(|last| self.round <= last) && self.occupied >> queue & 1 == 0
     }
@@ -74,6 +74,7 @@ impl RoundEstimate {
         if self.granularity_bytes <= 1 {
             return context.group(port).occupied_queues();
         }
+        // A switch that reports occupancy in coarse cells shows a queue with less than a cell as empty.
         let looks_occupied = |queue| context.queue(port, QueueId(first.0 + queue)).bytes() >= self.granularity_bytes;
         let seen: Vec<bool> = (0..self.queues).map(looks_occupied).collect();
         seen.iter().rev().fold(0, |occupied, &is_occupied| occupied << 1 | u64::from(is_occupied))

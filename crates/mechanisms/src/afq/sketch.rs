@@ -163,6 +163,8 @@ impl<C: Cell> Cells<C> {
     #[inline]
     fn ahead(cell: C, base_bytes: u64, window_bytes: u64) -> u64 {
         let ahead_bytes = cell.ahead_of(base_bytes);
+        // "If it is lower than the starting bid number for the current round, the bid is pushed up" (section 3.3.1).
+        // Bids wrap, and a distance beyond the window is a bid of the past.
         if ahead_bytes > window_bytes { 0 } else { ahead_bytes }
     }
 
@@ -197,15 +199,20 @@ impl<C: Cell> Cells<C> {
         assert!(limit_bytes <= window_bytes, "bids below the limit can be told from those of long ago");
         let (mut least, mut most) = (u64::MAX, 0);
         for (number, row) in self.rows.iter_mut().enumerate() {
+            // `read_sketch`: the minimum over the rows. A collision only raises a cell, so that the minimum is the
+            // closest.
             let column = self.hashes.column(number, key, self.columns);
             let ahead = row.access(pass, column, |cell| Self::ahead(*cell, base_bytes, window_bytes));
             (least, most) = (least.min(ahead), most.max(ahead));
         }
+        // `bid = bid + pkt.size`; `ahead` has applied `max(bid, R * BpR)` before, by reading a past bid as 0.
         let bid = least + charge_bytes;
         if bid < limit_bytes {
             for (number, row) in self.rows.iter_mut().enumerate() {
                 let column = self.hashes.column(number, key, self.columns);
                 row.access(pass, column, |cell| {
+                    // `update_sketch`: `max(S[i][h], val)`. A row with a higher bid belongs to a flow that shares the
+                    // cell.
                     if Self::ahead(*cell, base_bytes, window_bytes) < bid {
                         *cell = C::of(base_bytes.wrapping_add(bid));
                     }

@@ -82,6 +82,7 @@ impl Mechanism for Aifo {
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let has_room = context.queue(place.port, place.queue).has_room();
         let is_admitted = !has_room || self.admits(place, rank, context);
+        // After the decision, so that a packet is not compared with itself.
         self.windows[self.queues.index(place)].offer(rank);
         let counters = self.ports.of(place.port);
         counters.seen += 1;

@@ -9,12 +9,10 @@ use crate::detours::{Detours, Names};
 /// Counters of a relieved port. A packet to deflect is detoured, stays after all, is given up, or has nowhere to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::State)]
 pub(crate) struct PortCounters {
-    /// Packets routed to the port.
     pub seen: u64,
     /// Packets to deflect although the queue had room.
     pub preempted: u64,
     pub full: u64,
-    /// Packets sent elsewhere.
     pub detoured: u64,
     /// Detoured packets that returned to where they had come from.
     pub sent_back: u64,
@@ -28,7 +26,6 @@ pub(crate) struct PortCounters {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// Counters of a mechanism that deflects when a queue is full.
     WhenFull,
     /// Counters of a mechanism that deflects, and gives up, before that.
     Preemptive,
@@ -64,8 +61,6 @@ impl SwitchCounters {
     }
 
     /// The counters of a relieved port.
-    ///
-    /// # Panics If the port is not relieved.
     #[inline]
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
         self.ports.of(port)

@@ -225,6 +225,7 @@ impl View {
             Occupancy::Immediate(_) | Occupancy::UpdateGap(UpdateGap { sees_full_at_once: true, .. }) => {
                 !context.queue(place.port, place.queue).has_room()
             }
+            // The bit of the bitmap (section 4.1), as old as the last control packet or tick.
             _ => self.known(index, context.now()).is_full,
         }
     }
@@ -279,6 +280,7 @@ impl View {
         };
         let gap = match self.occupancy {
             Occupancy::UpdateGap(UpdateGap { gap, .. }) => gap,
+            // Control packets read the value itself: a tick of the smallest time keeps no older one.
             _ => Duration::from_ps(1),
         };
         register.write(context.now(), gap, known);
@@ -298,6 +300,7 @@ impl View {
     /// Lets ingress learn from a control packet, which then goes round again.
     pub fn learn(&mut self, context: &mut Context<'_>) -> Verdict {
         let now = context.now();
+        // Section 4.1: control packets recirculate to bring the state of egress to ingress, which alone can deflect.
         let state = context.packet().shims.get::<QueueState>().expect("all control packets have one");
         let index = usize::from(state.index);
         let QueueState { is_full, depth_bytes, mean_rank, .. } = state;

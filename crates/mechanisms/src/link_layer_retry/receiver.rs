@@ -54,7 +54,6 @@ pub struct Receiver {
     expected: SequenceNumber,
     last: Option<SequenceNumber>,
     ack_is_due: bool,
-    /// Time of the next slot for a control ordered set.
     next_slot: Time,
     slot_is_awaited: bool,
     /// Time since when a frame has been missing; only valid in the last two states.

@@ -73,7 +73,6 @@ pub struct Transmitter {
     next: SequenceNumber,
     held: VecDeque<Held>,
     held_bytes: u64,
-    /// Whether a replayed frame is in transit to the line.
     replay_is_queued: bool,
     replays_in_a_row: u32,
     progress_at: Time,

@@ -30,15 +30,9 @@ pub struct EndNeeds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// The sum of line rates exceeds the port's rate.
-    Rate {
-        port: BitRate,
-        ends: Vec<EndNeeds>,
-    },
+    Rate { port: BitRate, ends: Vec<EndNeeds> },
     /// The sum of buffers exceeds the port's buffer.
-    Buffer {
-        port: Bytes,
-        ends: Vec<EndNeeds>,
-    },
+    Buffer { port: Bytes, ends: Vec<EndNeeds> },
 }
 
 /// Checks whether a port can serve all ends at once.

@@ -49,7 +49,6 @@ pub struct SenderConfig {
     /// Whether the sender probes the receiver if nothing new is acknowledged for [`Self::probe_period`].
     #[configured]
     pub tail_probes: bool,
-    /// Period of messages that expect an answer.
     #[configured]
     pub probe_period: Duration,
     /// Extra bytes of header on each packet, on top of the paper's three.
@@ -95,7 +94,6 @@ pub struct ReceiverConfig {
 }
 
 impl SenderConfig {
-    /// The configuration that follows from the link's settings, for all classes.
     pub fn new(settings: &LinkGuardianSettings, port: PortId, recirculation_port: PortId) -> Self {
         Self {
             port,

@@ -10,7 +10,6 @@ use hitless_core::wire::Time;
 /// The maximum number of values in transit within any latency: one per minimum frame at 800 Gb/s for 800 ns.
 const UNDERWAY_MAX: usize = 1_024;
 
-/// A value in transit from ingress to egress.
 #[derive(Debug, hitless_core::state::Value)]
 pub struct EgressView<T> {
     arrived: T,

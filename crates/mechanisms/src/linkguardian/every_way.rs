@@ -40,7 +40,6 @@ impl LinkGuardian {
     }
 }
 
-/// The fates of a packet's frames.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 struct Crossing {
     is_numbered: bool,

@@ -24,7 +24,6 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The role byte of a packet of the channel.
     pub(crate) const fn of_channel(self, channel: u8) -> u8 {
         self as u8 | channel << 4
     }

@@ -372,7 +372,6 @@ impl LinkGuardian {
 }
 
 impl LinkGuardian {
-    /// The receiver with the packet in its reordering buffer.
     fn buffering_receiver(&mut self, context: &mut Context<'_>) -> Option<&mut Receiver> {
         let packet = context.packet();
         let (home, channel) = (packet.ingress_port, channel_of(packet));

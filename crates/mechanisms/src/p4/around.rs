@@ -9,7 +9,6 @@ use hitless_switch::Context;
 use super::queues::Queues;
 use super::told::InVain;
 
-/// The switch as seen by a program.
 pub struct Around<'c, 'a> {
     pub context: &'c mut Context<'a>,
     pub stream: &'c mut Stream,

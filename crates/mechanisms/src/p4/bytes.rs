@@ -137,7 +137,6 @@ pub struct Written<'b> {
     pub bytes: &'b [u8],
     /// The number of the remaining bytes.
     pub unseen_bytes: usize,
-    /// Whether the program truncated the packet.
     pub is_cut: bool,
 }
 

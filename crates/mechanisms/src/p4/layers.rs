@@ -27,13 +27,11 @@ pub const MARK_BYTES: usize = PriorityMark::BYTES + 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Link(u8),
-    /// Behind the Ethernet header, by EtherType.
     Ethernet(u16),
     /// Behind the IPv4 header.
     Ip,
 }
 
-/// A header that programs see.
 struct Seen {
     id: ShimId,
     wire_bytes: u32,

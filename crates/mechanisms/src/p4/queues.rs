@@ -173,7 +173,6 @@ impl Queues {
     }
 }
 
-/// The maximum number of queues that an entry adds to a port.
 pub fn most(settings: &P4Settings) -> u16 {
     let mut named = BTreeMap::<&str, u16>::new();
     let everywhere = settings.queue.iter().filter(|entry| entry.ports.is_empty()).count() as u16;

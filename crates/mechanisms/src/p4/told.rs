@@ -41,7 +41,6 @@ impl InVain {
         *self.limits.entry((limit.what, field, limit.cause == Cause::Length)).or_default() += 1;
     }
 
-    /// Adds warnings and limits to the report of the program.
     pub fn report(&self, program: &Program, queues: &Queues, report: &mut Report) {
         for (what, packets) in &self.missing {
             let text = match *what {

@@ -56,7 +56,11 @@ register_cell!(Slot {
 enum Ruling {
     Unguarded,
     /// The minimum rank of the packet, and whether its claim to be repeated is believed.
-    AtLeast { rank_bytes: u32, is_boost_believed: bool, is_newly_found_out: bool },
+    AtLeast {
+        rank_bytes: u32,
+        is_boost_believed: bool,
+        is_newly_found_out: bool,
+    },
 }
 
 hitless_switch::counters! {
@@ -100,7 +104,6 @@ impl RankGuard {
         self.table.access(context.pass(), index, |slot| slot.rule(settings, now, flow, frame_bytes, mark))
     }
 
-    /// Writes a rank on a packet that claims to be more urgent.
     fn raise(&mut self, packet: &mut Packet, mark: PriorityMark, rank_bytes: u32) {
         self.counters.raised += 1;
         let mark = PriorityMark { rank_bytes, retransmissions: 0, ..mark };

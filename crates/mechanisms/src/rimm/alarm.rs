@@ -95,6 +95,8 @@ impl Alarms {
     pub fn phase(&mut self, pass: &mut Pass, port: PortId, are_full: bool, now: Stamp) -> (Phase, Option<End>) {
         let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
+            // Section III-B: "Packet detouring will be deactivated after a period of time (typically 1 ms) if a
+            // microburst turns into congestion". Other controls must solve that.
             let end = match alarm.phase {
                 Phase::NoAlarm | Phase::Ended => None,
                 Phase::Detour if alarm.since.until(now) >= congestion_after_ns => Some(End::Congestion),
@@ -162,6 +164,8 @@ impl Detector {
         let threshold = self.threshold(port)?;
         let before = self.depths.peek(usize::from(port.0));
         let is_above = depth_segments >= threshold;
+        // Section III-A1: "All message packets will be dropped except those carrying the change": the depths of two
+        // dequeues lie on different sides of the threshold.
         if is_above != (before.segments >= threshold) {
             return Some(ThresholdEvent::Crossed);
         }

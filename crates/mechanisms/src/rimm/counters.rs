@@ -44,7 +44,6 @@ hitless_switch::counters! {
     }
 }
 
-/// Optional series of a watched port.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 struct Series {
     alarms: Vec<(Time, u64)>,
@@ -176,12 +175,10 @@ impl SwitchCounters {
         self.count(port, |counters| counters.detoured += 1);
     }
 
-    /// Notes that a packet routed to `port` goes to a neighbour.
     pub fn note_detour(&mut self, port: PortId) {
         self.count(port, |counters| counters.detours += 1);
     }
 
-    /// Notes the choice of the neighbour behind `by` for a packet routed to `port`.
     pub fn note_choice(&mut self, port: PortId, by: PortId, now: Time) {
         let Some(records) = self.ports.get_mut(port) else { return };
         let Some(series) = &mut records.series else { return };

@@ -154,7 +154,7 @@ fn merge(one: RimmConfig, other: RimmConfig) -> RimmConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::triangle::triangle_with;
+    use crate::small_world::triangle_with;
 
     const RIMM: &str = r#"
     [[mechanism]]

@@ -123,6 +123,8 @@ impl DepthMonitor {
                 // Half of the threshold leaves room for the packets that are sent there before its next report.
                 let is_roomy = !choice.is_full && choice.depth_segments < neighbour.full_segments / 2;
                 roomy_ports |= if is_roomy { bit(choice.port) } else { 0 };
+                // The shortest queue, not any queue with room: sending elsewhere could propagate
+                // congestion (section III-A2).
                 if least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
                     least = Some(choice);
                 }
@@ -141,6 +143,7 @@ impl Entry {
         let is_own_known = self.own_told_at.until(now) <= own_lifetime;
         let is_own_full = is_own_known && self.own_segments >= neighbour.own_full_segments;
         let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };
+        // Either queue of the path can be the full one, because the packet passes both (section V).
         let is_full = is_own_full || theirs >= neighbour.full_segments;
         Choice { port: neighbour.port, depth_segments, is_full, roomy_ports: 0 }
     }

@@ -33,7 +33,6 @@ enum Recovery {
 }
 
 impl State for Sqr {
-    /// # Panics If the ring has more than one port, because its load is not told.
     fn tell(&self, digest: &mut Digest<'_>) {
         assert_eq!(self.config.caching_ports.len(), 1, "the load of a ring of several ports is not told");
         let age = digest.now().saturating_since(START);
@@ -137,7 +136,6 @@ impl<'c> World<'c> {
         }
     }
 
-    /// Collects the packets that have left or arrived by now.
     fn collect(&mut self, now: Time) -> Result<(), String> {
         self.repairs.retain(|&(whole_at, known_at, port)| {
             let link = &mut self.links[usize::from(port.0)];

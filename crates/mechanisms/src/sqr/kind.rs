@@ -111,7 +111,7 @@ fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::triangle::triangle_with;
+    use crate::small_world::triangle_with;
 
     const SQR: &str = r#"
     [[mechanism]]

@@ -40,9 +40,7 @@ pub enum OriginalTurn {
 pub enum CachedTurn {
     Sent,
     Due,
-    Waiting {
-        next: u32,
-    },
+    Waiting { next: u32 },
 }
 
 impl CachedTurn {
@@ -107,7 +105,6 @@ impl PacketOrder {
         [self.tags.stated(), self.stalls.stated()].into_iter().chain(words)
     }
 
-    /// Decides on an original packet of `port` in egress.
     pub fn original(&mut self, pass: &mut Pass, port: PortId, has_way: bool, may_copy: bool) -> OriginalTurn {
         // A single access reads and advances both tags, as a register of a pipeline allows (section III-F).
         self.tags.access(pass, usize::from(port.0), |tags| {

@@ -5,10 +5,15 @@ use hitless_switch::TimerToken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// The hold of new packets ends.
-    Hold { primary: PortId, number: u16 },
+    Hold {
+        primary: PortId,
+        number: u16,
+    },
     /// The control plane looks after copies.
-    Look { primary: PortId, number: u16 },
+    Look {
+        primary: PortId,
+        number: u16,
+    },
 }
 
 const LOOK: u32 = 1 << 31;

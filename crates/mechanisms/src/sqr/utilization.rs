@@ -35,9 +35,6 @@ pub struct Utilization {
 
 impl Utilization {
     /// Utilization of idle ports; the ring begins with the first of `caching_ports`.
-    ///
-    /// # Panics
-    /// If `caching_ports` is empty.
     pub fn new(ports: usize, caching_ports: &[PortId], window_ns: u32) -> Self {
         let first = *caching_ports.first().expect("a ring has at least one port");
         let is_caching = (0..ports).map(|port| caching_ports.contains(&PortId(port as u16))).collect();
@@ -58,6 +55,7 @@ impl Utilization {
     pub fn note(&mut self, pass: &mut Pass, port: PortId, bytes: u32, now_ns: u32, clock: Clock) -> PortId {
         let window_ns = self.window_ns;
         let load = self.windows.access(pass, usize::from(port.0), |window| {
+            // The paper's moving window; here each window starts anew, because a register has a single count.
             if clock.elapsed_ns(window.started_ns, now_ns) >= window_ns {
                 *window = Window { started_ns: now_ns, bytes: 0 };
             }

@@ -44,8 +44,6 @@ pub struct Vertigo {
 
 impl Vertigo {
     /// Vertigo that sorts the queues of `ports` and deflects their victims, with random choices from `stream`.
-    ///
-    /// # Panics If the number of candidates is not 1 or 2.
     pub fn new(ports: Vec<SortedPort>, settings: &VertigoSettings, stream: Stream) -> Self {
         let &VertigoSettings { candidates, to_arrival_port, record_ranks, .. } = settings;
         assert!((1..=2).contains(&candidates), "{candidates} candidates for a victim");

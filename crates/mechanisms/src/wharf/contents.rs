@@ -26,7 +26,6 @@ pub(super) struct Coded {
 
 #[derive(Debug, Default, hitless_core::state::Value)]
 struct Blocks {
-    /// The number of the first remembered block.
     first: u32,
     blocks: VecDeque<Box<[Coded]>>,
 }

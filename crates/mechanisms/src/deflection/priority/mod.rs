@@ -58,7 +58,6 @@ impl Estimator {
         }
     }
 
-    /// The relative priority of a packet of `rank`, with `committed_bytes` in the queue or in transit to it.
     #[inline]
     pub fn relative_priority(&mut self, rank: u32, committed_bytes: u64) -> f64 {
         match self {
@@ -121,7 +120,6 @@ impl Estimator {
         }
     }
 
-    /// Whether the estimator needs the committed bytes of the queue.
     pub const fn asks_for_committed_bytes(&self) -> bool {
         matches!(self, Self::ExactMean(..))
     }

@@ -4,7 +4,6 @@ use hitless_core::wire::Duration;
 
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct ReceiverCounters {
-    /// Packets found missing.
     pub losses: u64,
     /// Gaps in the sequence numbers, by length 1, 2, ...; the last entry counts all longer gaps.
     pub loss_runs: [u64; 8],
@@ -20,7 +19,6 @@ pub struct ReceiverCounters {
     /// Retransmitted copies that were no longer needed.
     pub duplicates: u64,
     pub explicit_acknowledgements: u64,
-    /// Acknowledgements on traffic of the reverse direction.
     pub piggybacked_acknowledgements: u64,
     pub pauses: u64,
     /// Forwarded packets, including repairs.

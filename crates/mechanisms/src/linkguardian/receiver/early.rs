@@ -21,13 +21,11 @@ impl EarlyRepairs {
         self.waiting.contains(&sequence)
     }
 
-    /// Finds the first waiting repair at or after `next`.
     pub fn first_from(&self, next: SequenceNumber) -> Option<SequenceNumber> {
         let ahead = self.waiting.iter().copied().filter(|sequence| sequence.offset_from(next) >= 0);
         ahead.min_by_key(|sequence| sequence.steps_from(next))
     }
 
-    /// Whether a repair before `next` still waits.
     pub fn has_before(&self, next: SequenceNumber) -> bool {
         self.waiting.iter().any(|sequence| sequence.offset_from(next) < 0)
     }

@@ -15,7 +15,6 @@ const REMEMBERED_MAX: usize = 2_048;
 pub struct MissingNumber {
     pub sequence: SequenceNumber,
     pub since: Time,
-    /// Whether packets behind it wait for it.
     pub is_awaited: bool,
 }
 

@@ -34,7 +34,6 @@ impl Overflow {
         next
     }
 
-    /// The number of refused packets among `count` numbers from `first`.
     pub fn count(&self, first: SequenceNumber, count: u64) -> u64 {
         const CIRCLE: u32 = 2 * SequenceNumber::RANGE;
         let steps = |number: u32| u64::from((number + CIRCLE - place(first)) % CIRCLE);

@@ -209,7 +209,6 @@ impl Sender {
         self.arm(context);
     }
 
-    /// Treats everything before `first` as acknowledged.
     fn forget_before(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         let last = first.previous();
         let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {

@@ -29,7 +29,6 @@ struct Slot {
 }
 
 impl Slot {
-    /// Sends the next new packet with its port's alarm in `phase`.
     fn new_packet(&mut self, phase: Phase) {
         let name = self.sent;
         self.sent += 1;
