@@ -142,8 +142,10 @@ impl Afq {
             let before = place[usize::from(port.port.0)].replace(index as u16);
             assert!(before.is_none(), "port {} has one group of queues", port.port.0);
         }
+        let bytes_per_round = settings.bytes_per_round().0;
+        assert!((1..=u64::from(u32::MAX)).contains(&bytes_per_round), "BpR is a number of 32 bits above 0");
         Self {
-            bytes_per_round: settings.bytes_per_round().0 as u32,
+            bytes_per_round: bytes_per_round as u32,
             charges: settings.class_weights.iter().map(|&weight| Charge::for_weight(weight)).collect(),
             place,
             ports: ports.into_iter().map(|port| PortState::new(port, &settings, seed)).collect(),

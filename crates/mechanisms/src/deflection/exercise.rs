@@ -6,7 +6,6 @@ use hitless_core::engine::draws::unit;
 use super::priority::{Arithmetic, QuantileSettings, QueuedRanks, Window, exponential_share};
 use super::scan::{ScanStart, first_free};
 
-/// Two estimates of a packet's relative priority.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimates {
     pub quantile: f64,

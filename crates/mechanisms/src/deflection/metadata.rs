@@ -11,7 +11,6 @@ pub struct CarriedMean(pub u32);
 
 hitless_core::metadata_number!(CarriedMean, ShimId::new(4, 3));
 
-/// A control packet's report about a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct QueueState {
     pub index: u16,

@@ -111,7 +111,6 @@ fn transport(packet: &Packet, destination: u16, bytes: &mut [u8]) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     pub what: &'static str,
-    /// How the program exceeded it.
     pub cause: Cause,
 }
 
@@ -131,7 +130,6 @@ impl From<&'static str> for Limit {
     }
 }
 
-/// A packet as a program leaves it.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'b> {
     pub bytes: &'b [u8],

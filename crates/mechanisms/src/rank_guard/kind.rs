@@ -26,7 +26,6 @@ impl Kind for RankGuard {
         settings.ports_by_switch(topology).into_keys().collect()
     }
 
-    /// The table of flows of each switch.
     fn memory_bytes(settings: &RankGuardSettings, around: Surroundings<'_>) -> u64 {
         64 * Self::switches(settings, around.topology).len() as u64 * u64::from(settings.slots)
     }

@@ -78,7 +78,6 @@ hitless_switch::counters! {
 
 #[derive(Debug, hitless_core::state::State)]
 pub struct RankGuard {
-    /// Ports through which hosts send.
     ports: Vec<PortId>,
     #[configured]
     settings: RankGuardSettings,

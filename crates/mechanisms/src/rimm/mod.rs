@@ -79,6 +79,7 @@ impl Rimm {
     /// Like [`Rimm::new`], with `first_number` for the first packet of each slot, so that tests can let numbers wrap.
     pub fn with_first_number(config: RimmConfig, first_number: u32) -> Self {
         let (ports, settings) = (usize::from(config.line_ports), &config.settings);
+        assert!(settings.segment.0 > 0, "depths are counted in segments");
         let mut thresholds = vec![None; ports];
         let mut repeat_after_ns = vec![None; ports];
         let mut is_watched = vec![false; ports];

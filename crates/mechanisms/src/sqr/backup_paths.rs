@@ -42,6 +42,7 @@ pub struct BackupPaths {
 impl BackupPaths {
     /// All ports are up, and each protected port is its own path.
     pub fn new(ports: usize, protected: &[PortId]) -> Self {
+        assert!(protected.iter().all(|port| usize::from(port.0) < ports), "a protected port is one of {ports}");
         let mut next_ports = RegisterArray::new("backupPort", Half::Egress, 1, ports, None);
         let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, changes: 0 };
         protected.iter().for_each(|&port| next_ports.poke(usize::from(port.0), Some(port)));

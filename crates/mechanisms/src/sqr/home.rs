@@ -19,6 +19,7 @@ pub struct HomeQueues {
 impl HomeQueues {
     /// Home queues that begin with `first` at each port, for `copies_max` copies.
     pub fn new(first: Vec<QueueId>, copies_max: u64) -> Self {
+        assert!(first.iter().all(|queue| queue.0 <= u8::MAX - HOME_QUEUES), "home queues have numbers of 8 bits");
         // A power of two, so that the queue is a shift of the tag, and the blocks stay in step when tags wrap.
         let block = copies_max.div_ceil(u64::from(HOME_QUEUES)).clamp(1, 1 << 30);
         Self { first, block_shift: block.next_power_of_two().ilog2() }
