@@ -7,7 +7,6 @@ use hitless_core::wire::PortId;
 #[derive(Clone, Debug)]
 pub(crate) struct ConfiguredPorts<T> {
     entries: Vec<(PortId, T)>,
-    /// The position in `entries`, by port.
     places: Vec<Option<u16>>,
 }
 
@@ -54,15 +53,11 @@ impl<T> ConfiguredPorts<T> {
     }
 
     /// The entry of a port.
-    ///
-    /// # Panics
-    /// If the port is not configured.
     #[inline]
     pub fn of(&mut self, port: PortId) -> &mut T {
         self.get_mut(port).expect("only packets of configured ports are looked at")
     }
 
-    /// All entries, in the order of the configuration.
     pub fn iter(&self) -> impl Iterator<Item = (PortId, &T)> {
         self.entries.iter().map(|(port, entry)| (*port, entry))
     }

@@ -14,12 +14,9 @@ hitless_switch::counters! {
     }
 }
 
-/// Counts of detours at a switch.
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Detours {
-    /// The maximum number of detours in the fabric of any packet that was detoured here.
     most: u64,
-    /// Detours of detoured packets that left for their host.
     #[part]
     ended: Histogram<u64>,
     /// Detours that were not counted, because the packet had no room for the count.
@@ -32,7 +29,6 @@ impl Detours {
         Self { most: 0, ended, uncounted: 0 }
     }
 
-    /// Counts a detour of the packet.
     pub fn once_more(&mut self, packet: &mut Packet) {
         let before = packet.shims.get::<DetourCount>();
         let count = DetourCount(before.map_or(0, |count| count.0).saturating_add(1));
@@ -42,7 +38,6 @@ impl Detours {
         self.most = self.most.max(u64::from(count.0));
     }
 
-    /// Ends the count of a packet that leaves for its host.
     #[inline]
     pub fn end(&mut self, packet: &mut Packet) {
         if let Some(DetourCount(count)) = packet.remove_shim::<DetourCount>() {

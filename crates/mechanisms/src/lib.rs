@@ -16,8 +16,6 @@ mod port_choice;
 mod queue_limit;
 #[cfg(test)]
 mod small_world;
-#[cfg(test)]
-mod triangle;
 
 use std::sync::LazyLock;
 

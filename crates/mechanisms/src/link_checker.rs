@@ -8,16 +8,13 @@ use std::collections::VecDeque;
 /// The window below the highest number that distinguishes late packets from duplicates.
 const WINDOW: usize = 1 << 16;
 
-/// Deliveries at the far end of a link.
 #[derive(Debug, Default, Hash, hitless_core::state::Value)]
 pub struct Checker {
     /// One past the highest number delivered.
     next: u64,
     /// Whether numbers below `next` were delivered, newest at the back.
     seen: VecDeque<bool>,
-    /// Packets delivered for the first time.
     pub delivered: u64,
-    /// Packets delivered again.
     pub duplicates: u64,
     /// Packets delivered after a later one.
     pub reordered: u64,

@@ -7,7 +7,6 @@ use hitless_switch::{Context, Event, PortState};
 
 #[derive(Debug, hitless_core::state::Value)]
 pub(crate) struct Neighbours {
-    /// Whether a packet may return through its arrival port.
     to_arrival_port: bool,
     ports: Vec<PortId>,
     /// Whether a port's link is known to work, by port.
@@ -39,7 +38,6 @@ impl Neighbours {
         &self.ports
     }
 
-    /// Whether a packet that arrived through `arrived_by` may leave through `port`.
     pub fn may_take(&self, port: PortId, arrived_by: PortId) -> bool {
         (self.to_arrival_port || port != arrived_by) && self.is_up[usize::from(port.0)]
     }

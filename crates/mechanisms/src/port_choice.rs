@@ -13,18 +13,12 @@ use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_sw
 use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_switch::Mechanism;
 
-/// A mechanism that chooses the port of packets.
 #[derive(Clone, Copy)]
 pub struct PortChoice<'a> {
-    /// The name in messages.
     pub name: &'static str,
-    /// The field `ports` of its settings.
     pub ports: &'a [String],
-    /// Whether it sends packets to neighbours.
     pub deflects: bool,
-    /// Whether it reads queue depths in ingress.
     pub sees_queues: bool,
-    /// Whether it sorts the queues.
     pub sorts: bool,
 }
 
@@ -50,7 +44,6 @@ impl PortChoice<'_> {
         self.switches(topology).into_iter().flat_map(of_switch).collect()
     }
 
-    /// The header that counts the deflections of a packet.
     pub fn headers(self) -> Vec<Header> {
         let counts = || Header::of::<DetourCount>("counts of deflections", Reach::Everywhere);
         self.deflects.then(counts).into_iter().collect()
@@ -86,13 +79,11 @@ impl PortChoice<'_> {
     }
 }
 
-/// Whether another port of the switch faces a switch.
 fn has_other_neighbour(topology: &Topology, at: SwitchPort) -> bool {
     let ports = topology.switch(at.switch).ports.iter().enumerate();
     ports.into_iter().any(|(number, port)| number != usize::from(at.port.0) && port.faces_switch())
 }
 
-/// Builds one mechanism per entry and switch, with the ports given by `by_switch`.
 pub fn on_each_switch<S, M: Mechanism + 'static>(
     entries: &[&S],
     by_switch: impl Fn(&S) -> BTreeMap<SwitchId, Vec<SwitchPort>>,

@@ -15,6 +15,9 @@ use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNot
 use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
 use hitless_core::wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
+use hitless_scenario::kind::{Kind, Registry};
+use hitless_scenario::network::topology::Topology;
+use hitless_scenario::{Scenario, check};
 use hitless_switch::canary::{ARE_COMPILED_IN, Canary, sow};
 use hitless_switch::explore::{Choices, Digest, Explored, State, Visit};
 use hitless_switch::testing::{Fate, Harness, Shared};
@@ -30,7 +33,6 @@ pub const fn steps(count: u64) -> Duration {
     Duration::from_ns(100 * count)
 }
 
-/// The stimuli of the switches.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     /// Number of packets from switch 0 to switch 1.
@@ -41,12 +43,9 @@ pub struct Scene {
     pub acts: Vec<(usize, Act)>,
 }
 
-/// A stimulus other than a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
-    /// A command of the control plane.
     Command(u32),
-    /// The state of the link's port.
     State(PortState),
 }
 
@@ -260,4 +259,14 @@ fn name_of(packet: &Packet) -> String {
         shims.get::<PauseFrame>().map(|header| format!("{header:?}")),
     ];
     headers.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// sw3 has the ports h, sw4 and sw5; sw4 and sw5 are linked too.
+const TRIANGLE: &str = include_str!("../tests/scenario/triangle.toml");
+
+pub(crate) fn triangle_with<K: Kind>(entries: &str) -> (Scenario, Topology) {
+    let text = format!("{TRIANGLE}{entries}");
+    let scenario = check(&text, "triangle", &Registry::new().with::<K>()).unwrap_or_else(|error| panic!("{error}"));
+    let topology = scenario.topology.build().expect("the triangle is sound");
+    (scenario, topology)
 }

@@ -16,14 +16,12 @@ hitless_switch::counters! {
     }
 }
 
-/// The queues of a port that are in use.
 #[derive(Debug, hitless_core::state::State)]
 pub struct ActiveQueues {
     #[configured]
     config: AfqAdaptive,
     queues: u8,
     active: u8,
-    /// The round of the last reduction.
     reduced_in: Option<u64>,
     least: u8,
     reductions: u64,
@@ -57,6 +55,7 @@ impl ActiveQueues {
     }
 
     fn reduce(&mut self, round: u64) {
+        // Each packet of a round meets the same long queue: only the first one lowers the number.
         if self.reduced_in == Some(round) {
             return;
         }
@@ -68,7 +67,6 @@ impl ActiveQueues {
         }
     }
 
-    /// Adds the numbers of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {
         report.count(&format!("port {}", port.0), QueueCounters::values(self));
     }

@@ -7,12 +7,9 @@ use hitless_switch::Report;
 
 use super::settings::UpdateRule;
 
-/// A packet with the result of the sketch.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
-    /// The flow, without collisions.
     pub flow: u64,
-    /// Beginning of the current round.
     pub base_bytes: u64,
     pub charge_bytes: u64,
     /// The bid of the sketch, from the beginning of the current round.
@@ -34,7 +31,6 @@ hitless_switch::counters! {
     }
 }
 
-/// The bid of each flow seen by a port.
 #[derive(Debug, hitless_core::state::State)]
 pub struct ExactBids {
     bids: BTreeMap<u64, u64>,
@@ -66,12 +62,14 @@ impl ExactBids {
     pub fn compare(&mut self, estimate: &Estimate) {
         let Estimate { base_bytes, charge_bytes, ahead_bytes, limit_bytes, .. } = *estimate;
         let exact = self.bids.entry(estimate.flow).or_insert(0);
+        // Figure 3 without the sketch: `max(bid, R * BpR) + pkt.size`, from the beginning of the round.
         let exact_bytes = exact.saturating_sub(base_bytes) + charge_bytes;
         let is_too_far = ahead_bytes >= limit_bytes;
         if !is_too_far || self.update == UpdateRule::Increment {
             *exact = base_bytes + exact_bytes;
         }
         self.packets += 1;
+        // A count-min sketch only overestimates (section 3.2); a bid that is too low is counted below.
         self.error_max_bytes = self.error_max_bytes.max(ahead_bytes.saturating_sub(exact_bytes));
         if is_too_far {
             self.dropped_by_mistake += u64::from(estimate.is_dropped && exact_bytes < limit_bytes);
@@ -82,14 +80,12 @@ impl ExactBids {
         self.earlier += u64::from(ahead_bytes < exact_bytes);
     }
 
-    /// Takes back the charge of a packet of `flow`.
     pub fn refund(&mut self, flow: u64, charge_bytes: u64) {
         if let Some(exact) = self.bids.get_mut(&flow) {
             *exact = exact.saturating_sub(charge_bytes);
         }
     }
 
-    /// Adds the measurements at `port` to a report.
     pub fn report(&self, port: PortId, can_fall_short: bool, report: &mut Report) {
         let scope = format!("port {}", port.0);
         report.count(&scope, BidCounters::values(self));

@@ -25,7 +25,6 @@ hitless_switch::counters! {
 }
 
 impl PortCounters {
-    /// Adds all counters to the report of `port`.
     pub fn report_port(&self, port: PortId, report: &mut Report) {
         let scope = format!("port {}", port.0);
         self.report(&scope, report);

@@ -5,7 +5,6 @@ use hitless_p4::hash::{CRC_16, CRC_32, internet_checksum, random};
 
 use super::settings::AfqHash;
 
-/// The identity of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(pub u64);
 
@@ -37,7 +36,6 @@ impl Hashes {
         }
     }
 
-    /// The column of a key in a row of `columns`.
     #[inline]
     pub fn column(&self, row: usize, key: Key, columns: u32) -> usize {
         match self {

@@ -50,7 +50,6 @@ impl Kind for Afq {
         vec![Claim::ChoosesQueue.at_ports(settings.ports_by_switch(topology).into_values().flatten())]
     }
 
-    /// A queue per round.
     fn queues(settings: &AfqSettings) -> u16 {
         settings.queues.into()
     }
@@ -79,7 +78,6 @@ impl Kind for Afq {
     }
 }
 
-/// The seed of a switch's hash functions, different on each switch.
 fn seed(switch: SwitchId, around: Surroundings<'_>) -> u64 {
     around.stream(switch, "afq hashes").next_u64()
 }
@@ -99,7 +97,7 @@ mod tests {
     use hitless_core::wire::PortId;
 
     use super::*;
-    use crate::triangle::triangle_with;
+    use crate::small_world::triangle_with;
 
     const AFQ: &str = r#"
     [[mechanism]]

@@ -6,7 +6,6 @@
 //! `Afq::ingress` first, then [`sketch`].
 
 mod adaptive;
-mod charge;
 mod check;
 mod checker;
 mod classes;
@@ -29,8 +28,8 @@ use hitless_switch::{
 };
 
 use adaptive::ActiveQueues;
-use charge::Charge;
 use checker::{Estimate, ExactBids};
+use classes::Charge;
 use counters::PortCounters;
 use hash::Key;
 use occupancy::RoundEstimate;
@@ -63,7 +62,6 @@ impl AfqPort {
     }
 }
 
-/// AFQ on ports of a switch.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Afq {
     #[configured]
@@ -77,7 +75,6 @@ pub struct Afq {
     place: Vec<Option<u16>>,
     #[part]
     ports: Vec<PortState>,
-    /// Warning about queues that are too short for the fabric.
     #[configured]
     short_queues: Option<String>,
 }
@@ -132,15 +129,12 @@ struct SwapState {
     is_timed: bool,
     /// A pending write that gives the other group priority, with the oldest round at its request.
     pending: Option<u64>,
-    /// Packets left behind by all swaps.
     left_behind: u64,
 }
 
 impl Afq {
     /// AFQ on `ports`, with an empty sketch; the ports in the settings are ignored. The hash functions of its sketches
     /// follow from `seed`.
-    ///
-    /// # Panics If bids of the configured width cannot distinguish the rounds.
     pub fn new(ports: Vec<AfqPort>, settings: AfqSettings, seed: u64) -> Self {
         let count = ports.iter().map(|port| usize::from(port.port.0) + 1).max().unwrap_or(0);
         let mut place = vec![None; count];
@@ -148,8 +142,10 @@ impl Afq {
             let before = place[usize::from(port.port.0)].replace(index as u16);
             assert!(before.is_none(), "port {} has one group of queues", port.port.0);
         }
+        let bytes_per_round = settings.bytes_per_round().0;
+        assert!((1..=u64::from(u32::MAX)).contains(&bytes_per_round), "BpR is a number of 32 bits above 0");
         Self {
-            bytes_per_round: settings.bytes_per_round().0 as u32,
+            bytes_per_round: bytes_per_round as u32,
             charges: settings.class_weights.iter().map(|&weight| Charge::for_weight(weight)).collect(),
             place,
             ports: ports.into_iter().map(|port| PortState::new(port, &settings, seed)).collect(),
@@ -158,7 +154,6 @@ impl Afq {
         }
     }
 
-    /// Adds a warning about queues that are too short for the fabric.
     pub fn warning(self, short_queues: Option<String>) -> Self {
         Self { short_queues, ..self }
     }
@@ -173,6 +168,7 @@ impl Afq {
     #[inline]
     fn limit_bytes(&self, active: u8, rounds: Rounds) -> u64 {
         assert!(rounds.oldest <= rounds.current, "the oldest round that has a queue has begun");
+        // One round more than there are queues if `drop_ahead` asks for figure 3's comparison, otherwise none.
         let beyond = self.settings.rounds_max() - u64::from(self.settings.queues);
         // Queues of rounds before the current one still hold packets, and cannot take a new round yet.
         let open = (u64::from(active) + beyond).saturating_sub(rounds.current - rounds.oldest);
@@ -214,10 +210,11 @@ impl Afq {
         }
     }
 
-    /// The queue of a round, counted from the first queue.
     #[inline]
     fn queue_of(&self, round: u64) -> u8 {
         let queues = self.settings.queues;
+        // Figure 3: `enqueue(pkt_round % nQ, pkt)`. The queue that has just run empty thus takes the round nQ later
+        // (section 3.3.2). A mask is the same remainder, and saves a division for each packet.
         if queues.is_power_of_two() { round as u8 & (queues - 1) } else { (round % u64::from(queues)) as u8 }
     }
 
@@ -270,7 +267,6 @@ impl Afq {
         }
     }
 
-    /// Starts the timer for the period of the group with priority, if there is a period.
     fn time_period(&mut self, place: usize, context: &mut Context<'_>) {
         let AfqScheduler::TwoGroups(AfqTwoGroups { period, .. }) = self.settings.scheduler else { return };
         let Some(period) = period else { return };
@@ -319,6 +315,7 @@ impl Afq {
         if self.settings.charge_refused {
             return;
         }
+        // The round can have advanced since ingress: a row is lowered no further than to the current one.
         let request = self.request(&packet, rounds, self.settings.queues);
         let flow = self.flow(&packet);
         let state = &mut self.ports[place];
@@ -371,9 +368,12 @@ impl Mechanism for Afq {
         if self.ports[place].of.classes >> (packet.class & 7) & 1 == 0 {
             return Verdict::Continue;
         }
+        // The round is shared with the dequeue module (section 3.3.2), so that a swap that is due comes before it is
+        // read.
         self.swap_if_first_is_over(port, context);
         let mut rounds = context.group(port).rounds().expect("AFQ's ports have its group of queues");
         let state = &mut self.ports[place];
+        // A scheduler may share no state; then ingress infers the round from the queues (section 4).
         if let Some(estimate) = &mut state.estimate {
             rounds = estimate.look(context, port, rounds);
         }
@@ -382,6 +382,7 @@ impl Mechanism for Afq {
             None => self.settings.queues,
         };
         let request = self.request(&packet, rounds, active);
+        // `read_sketch` and `update_sketch` of figure 3; `sketch.update` decides whether in one access of each row.
         let bid = self.ports[place].sketch.raise(context.pass(), &request);
         // Figure 3 drops if `pkt_round - R > nQ`. The queues hold rounds R to R + nQ - 1, so that the limit is nQ
         // rounds unless `drop_ahead` asks for the paper's comparison.
@@ -478,7 +479,6 @@ impl Afq {
         }
     }
 
-    /// Sends a packet to the queue of `round`.
     #[inline]
     fn assign(&mut self, place: usize, rounds: Rounds, round: u64, context: &mut Context<'_>) -> Verdict {
         let ahead = round.saturating_sub(rounds.current);
@@ -487,6 +487,8 @@ impl Afq {
         let packet = context.packet();
         // The scheduler sees by the round whether the packet is late: its round may end while it crosses ingress.
         packet.round = round as u8;
+        // Per-flow marking (section 5): a flow that is many rounds ahead has many packets queued, whatever the
+        // others have.
         if self.settings.ecn_rounds.is_some_and(|threshold| ahead >= threshold.into()) {
             let is_marked = packet.mark_congestion();
             state.counters.marked += u64::from(is_marked);

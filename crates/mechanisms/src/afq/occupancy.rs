@@ -15,7 +15,6 @@ hitless_switch::counters! {
     }
 }
 
-/// `roundEstimate` and `lastAssigned` of a port, and the error of the estimate.
 #[derive(Debug, hitless_core::state::Value)]
 pub struct RoundEstimate {
     queues: u8,
@@ -70,13 +69,13 @@ impl RoundEstimate {
         Rounds { current: self.round, oldest: self.round, ..actual }
     }
 
-    /// Notes that a packet goes to the queue of `round`.
     pub fn note_assigned(&mut self, round: u64) {
         self.last_assigned = self.last_assigned.max(Some(round));
     }
 
     /// Whether the round has been served: a packet was assigned to it, and its queue is empty.
     fn is_over(&self) -> bool {
+        // The queue of a round is its number modulo the number of queues, as in the enqueue module.
         let queue = self.round % u64::from(self.queues);
         self.last_assigned.is_some_and(|last| self.round <= last) && self.occupied >> queue & 1 == 0
     }
@@ -85,6 +84,7 @@ impl RoundEstimate {
         if self.granularity_bytes <= 1 {
             return context.group(port).occupied_queues();
         }
+        // A switch that reports occupancy in coarse cells shows a queue with less than a cell as empty.
         let looks_occupied = |queue| context.queue(port, QueueId(first.0 + queue)).bytes() >= self.granularity_bytes;
         let seen: Vec<bool> = (0..self.queues).map(looks_occupied).collect();
         seen.iter().rev().fold(0, |occupied, &is_occupied| occupied << 1 | u64::from(is_occupied))
@@ -99,7 +99,6 @@ impl RoundEstimate {
         self.ahead_max = self.ahead_max.max(ahead);
     }
 
-    /// Adds the error of the estimate of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {
         report.count(&format!("port {}", port.0), EstimateCounters::values(self));
     }

@@ -95,7 +95,6 @@ impl Nearest {
         node.switch().map_or(0, |switch| self.0[switch.0 as usize])
     }
 
-    /// The minimum round trip through a port.
     fn round_trip(&self, at: SwitchPort, around: Surroundings<'_>) -> Duration {
         let peer = around.topology.switch(at.switch).ports[usize::from(at.port.0)].peer.node;
         let link_ps = one_way_ps(around, around.link_settings_at(at));

@@ -8,16 +8,13 @@ use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse};
 use super::hash::{Hashes, Key};
 use super::settings::{AfqSketch, UpdateRule};
 
-/// The bid of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {
-    /// Bytes from the beginning of the current round.
     pub ahead_bytes: u64,
     /// Whether the rows differ: in at least one of them the flow shares its cell.
     pub rows_differ: bool,
 }
 
-/// A packet that asks for its bid.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub key: Key,
@@ -30,9 +27,7 @@ pub struct Request {
 
 #[derive(Debug, hitless_core::state::State)]
 pub enum Sketch {
-    /// 32 bits, which wrap.
     Narrow(Cells<u32>),
-    /// 64 bits.
     Wide(Cells<u64>),
 }
 
@@ -47,7 +42,6 @@ impl Sketch {
         }
     }
 
-    /// Raises the bid of a packet by the rule, and returns it.
     #[inline]
     pub fn raise(&mut self, pass: &mut Pass, request: &Request) -> Bid {
         match self {
@@ -56,7 +50,6 @@ impl Sketch {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         match self {
             Self::Narrow(cells) => cells.rows.iter().map(RegisterArray::stated).collect(),
@@ -73,7 +66,6 @@ impl Sketch {
     }
 }
 
-/// A cell of a sketch.
 pub trait Cell: RegisterCell + Default {
     /// Half of the values: a cell further ahead is behind.
     const HALF: u64;
@@ -126,7 +118,6 @@ const ROW_NAMES: [&str; 8] = [
 /// The stage of the first row; earlier stages hold the round.
 const FIRST_STAGE: u8 = 2;
 
-/// Rows of cells.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Cells<C> {
     #[part]
@@ -172,6 +163,8 @@ impl<C: Cell> Cells<C> {
     #[inline]
     fn ahead(cell: C, base_bytes: u64, window_bytes: u64) -> u64 {
         let ahead_bytes = cell.ahead_of(base_bytes);
+        // "If it is lower than the starting bid number for the current round, the bid is pushed up" (section 3.3.1).
+        // Bids wrap, and a distance beyond the window is a bid of the past.
         if ahead_bytes > window_bytes { 0 } else { ahead_bytes }
     }
 
@@ -206,15 +199,20 @@ impl<C: Cell> Cells<C> {
         assert!(limit_bytes <= window_bytes, "bids below the limit can be told from those of long ago");
         let (mut least, mut most) = (u64::MAX, 0);
         for (number, row) in self.rows.iter_mut().enumerate() {
+            // `read_sketch`: the minimum over the rows. A collision only raises a cell, so that the minimum is the
+            // closest.
             let column = self.hashes.column(number, key, self.columns);
             let ahead = row.access(pass, column, |cell| Self::ahead(*cell, base_bytes, window_bytes));
             (least, most) = (least.min(ahead), most.max(ahead));
         }
+        // `bid = bid + pkt.size`; `ahead` has applied `max(bid, R * BpR)` before, by reading a past bid as 0.
         let bid = least + charge_bytes;
         if bid < limit_bytes {
             for (number, row) in self.rows.iter_mut().enumerate() {
                 let column = self.hashes.column(number, key, self.columns);
                 row.access(pass, column, |cell| {
+                    // `update_sketch`: `max(S[i][h], val)`. A row with a higher bid belongs to a flow that shares the
+                    // cell.
                     if Self::ahead(*cell, base_bytes, window_bytes) < bid {
                         *cell = C::of(base_bytes.wrapping_add(bid));
                     }

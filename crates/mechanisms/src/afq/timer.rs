@@ -3,10 +3,8 @@
 use hitless_core::wire::PortId;
 use hitless_switch::TimerToken;
 
-/// A timer of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// The write that swaps the groups.
     Swap(PortId),
     /// The end of a period with this number, below [`PERIODS`].
     Period(PortId, u16),

@@ -35,7 +35,6 @@ impl Kind for Bolt {
         vec![Claim::NoticesToSenders.on_switches(&Self::switches(settings, topology))]
     }
 
-    /// A queue for notices.
     fn queues(_: &BoltSettings) -> u16 {
         1
     }

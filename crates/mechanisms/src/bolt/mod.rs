@@ -61,7 +61,6 @@ pub struct Bolt {
     settings: BoltSettings,
     #[part]
     tokens: ConfiguredPorts<Tokens>,
-    /// The queue of notices, by port.
     notice_queues: Vec<QueueId>,
     #[part]
     counters: ConfiguredPorts<PortCounters>,

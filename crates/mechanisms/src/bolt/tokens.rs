@@ -2,7 +2,6 @@
 
 use hitless_core::wire::{BitRate, Duration, Time};
 
-/// The reason for granting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// A flow is about to end (proactive ramp-up).
@@ -83,7 +82,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A byte per nanosecond.
     const RATE: BitRate = BitRate::from_gbps(8);
 
     fn at(ns: u64) -> Time {

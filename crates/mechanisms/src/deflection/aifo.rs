@@ -33,13 +33,11 @@ pub struct Aifo {
 }
 
 impl Aifo {
-    /// AIFO that admits or drops the packets of `ports`.
     pub fn new(ports: &[PortId], settings: &AifoSettings) -> Self {
         let ports = ConfiguredPorts::with_default(ports.iter().copied());
         Self { settings: settings.clone(), queues: Queues::default(), windows: Vec::new(), ports }
     }
 
-    /// The window of each queue.
     fn window(&self) -> QuantileSettings {
         let AifoSettings { window, sample_every, .. } = self.settings;
         QuantileSettings { window, sample_every, of: QuantileOf::Evaluated, divide_by: DivideBy::Fill }
@@ -84,6 +82,7 @@ impl Mechanism for Aifo {
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let has_room = context.queue(place.port, place.queue).has_room();
         let is_admitted = !has_room || self.admits(place, rank, context);
+        // After the decision, so that a packet is not compared with itself.
         self.windows[self.queues.index(place)].offer(rank);
         let counters = self.ports.of(place.port);
         counters.seen += 1;

@@ -42,7 +42,6 @@ pub(super) fn capacity(check: &mut Check<'_>, capacity: Capacity, section: &str)
     }
 }
 
-/// Reports problems of Preemptive Deflection.
 pub(super) fn preemptive_deflection(check: &mut Check<'_>, settings: &PreemptiveDeflectionSettings, section: &str) {
     capacity(check, settings.capacity, section);
     occupancy(check, settings.occupancy, section);
@@ -63,7 +62,6 @@ pub(super) fn preemptive_deflection(check: &mut Check<'_>, settings: &Preemptive
     }
 }
 
-/// Reports problems of Simple Deflection.
 pub(super) fn simple_deflection(check: &mut Check<'_>, settings: &SimpleDeflectionSettings, section: &str) {
     occupancy(check, settings.occupancy, section);
     let is_late = !matches!(settings.occupancy, Occupancy::Immediate(_));
@@ -90,7 +88,6 @@ fn occupancy(check: &mut Check<'_>, occupancy: Occupancy, section: &str) {
     }
 }
 
-/// The buffer of the switches, and the buffers of ports that differ.
 fn buffers(check: &Check<'_>) -> Vec<BufferSettings> {
     let switch = &check.scenario.switch;
     let of_ports = switch.ports.iter().filter_map(|port| port.buffer);
@@ -98,7 +95,6 @@ fn buffers(check: &Check<'_>) -> Vec<BufferSettings> {
     std::iter::once(switch.buffer).chain(of_ports.map(as_static)).collect()
 }
 
-/// Whether ingress must see queue depths.
 pub(super) const fn sees_queues(occupancy: Occupancy) -> bool {
     match occupancy {
         Occupancy::Immediate(_) => true,

@@ -40,21 +40,17 @@ impl SwitchCounters {
         Self { name, ports, detours: Detours::new() }
     }
 
-    /// The counters of a port, if it is relieved.
     #[inline]
     pub fn of_relieved(&mut self, port: PortId) -> Option<&mut PortCounters> {
         self.ports.get_mut(port)
     }
 
     /// The counters of a relieved port.
-    ///
-    /// # Panics If the port is not relieved.
     #[inline]
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
         self.ports.of(port)
     }
 
-    /// Counts the detour of the current packet from `port` to `towards`.
     pub fn detour(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let is_sent_back = towards == context.port();
         self.detours.once_more(context.packet());

@@ -6,10 +6,8 @@ use hitless_core::engine::draws::unit;
 use super::priority::{Arithmetic, QuantileSettings, QueuedRanks, Window, exponential_share};
 use super::scan::{ScanStart, first_free};
 
-/// Two estimates of a packet's relative priority.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimates {
-    /// Estimate by the share of a window.
     pub quantile: f64,
     /// Estimate by the exponential distribution with the mean of the queue.
     pub distribution: f64,
@@ -17,8 +15,6 @@ pub struct Estimates {
 
 /// The relative priorities of packets that arrive one after the other at a queue of `queue_packets` packets, and at a
 /// window of the last `window` packets that entered it (appendix C, figure 15). Nothing leaves the queue.
-///
-/// # Panics If the window has no entries.
 pub fn relative_priorities(ranks: &[u32], window: usize, queue_packets: usize) -> Vec<Estimates> {
     let window = window.try_into().unwrap_or(u32::MAX);
     let settings = QuantileSettings { window, sample_every: 1, ..QuantileSettings::default() };

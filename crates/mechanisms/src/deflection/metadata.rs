@@ -11,14 +11,11 @@ pub struct CarriedMean(pub u32);
 
 hitless_core::metadata_number!(CarriedMean, ShimId::new(4, 3));
 
-/// A control packet's report about a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct QueueState {
-    /// Number of the queue on the switch.
     pub index: u16,
     pub is_full: bool,
     pub depth_bytes: u32,
-    /// The mean rank of the queue's packets.
     pub mean_rank: u32,
 }
 

@@ -157,7 +157,6 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// A view for a switch with these recirculation ports.
     pub fn new(occupancy: Occupancy, recirculation_ports: Vec<PortId>) -> Self {
         let histogram = || Histogram::new_with_bounds(1, 1_000_000_000, 3).expect("these bounds are legal");
         Self {
@@ -178,7 +177,6 @@ impl View {
         matches!(self.occupancy, Occupancy::Immediate(_))
     }
 
-    /// The recirculation ports that control packets use.
     pub fn recirculation_ports(&self) -> &[PortId] {
         if matches!(self.occupancy, Occupancy::ControlPackets(_)) { &self.recirculation_ports } else { &[] }
     }
@@ -207,7 +205,6 @@ impl View {
         assert!(packets <= usize::from(u16::MAX), "{packets} control packets are numbered by 16 bits");
     }
 
-    /// The hooks needed at each port.
     pub const fn hooks(&self) -> HookSet {
         if self.is_immediate() { HookSet::NONE } else { HookSet::EGRESS }
     }
@@ -235,6 +232,7 @@ impl View {
             Occupancy::Immediate(_) | Occupancy::UpdateGap(UpdateGap { sees_full_at_once: true, .. }) => {
                 !context.queue(place.port, place.queue).has_room()
             }
+            // The bit of the bitmap (section 4.1), as old as the last control packet or tick.
             _ => self.known(index, context.now()).is_full,
         }
     }
@@ -289,6 +287,7 @@ impl View {
         };
         let gap = match self.occupancy {
             Occupancy::UpdateGap(UpdateGap { gap, .. }) => gap,
+            // Control packets read the value itself: a tick of the smallest time keeps no older one.
             _ => Duration::from_ps(1),
         };
         register.write(context.now(), gap, known);
@@ -308,6 +307,7 @@ impl View {
     /// Lets ingress learn from a control packet, which then goes round again.
     pub fn learn(&mut self, context: &mut Context<'_>) -> Verdict {
         let now = context.now();
+        // Section 4.1: control packets recirculate to bring the state of egress to ingress, which alone can deflect.
         let state = context.packet().shims.get::<QueueState>().expect("all control packets have one");
         let index = usize::from(state.index);
         let QueueState { is_full, depth_bytes, mean_rank, .. } = state;

@@ -18,7 +18,6 @@ use super::resources;
 use super::settings::PaboSettings;
 use crate::neighbours::Neighbours;
 
-/// The bounce probability of a packet after `bounces` bounces.
 pub fn bounce_probability(share: f64, threshold: f64, lambda: f64, bounces: u8) -> f64 {
     if share <= threshold {
         return 0.0;
@@ -42,7 +41,6 @@ pub struct Pabo {
 }
 
 impl Pabo {
-    /// PABO that bounces packets of `relieved`, with random choices from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &PaboSettings, stream: Stream) -> Self {
         let &PaboSettings { threshold, lambda, capacity, .. } = settings;
         assert!((0.0..1.0).contains(&threshold), "theta is a share of the queue below all of it, not {threshold}");
@@ -92,6 +90,7 @@ impl Mechanism for Pabo {
         self.counters.port(place.port).full += 1;
         let Some(back) = self.way_back(place.port, context) else {
             self.counters.port(place.port).nowhere_to_go += 1;
+            // Without a way back the packet stays with its queue, which takes it or drops it.
             if has_room {
                 self.counters.leaves_by(place.port, context);
             }

@@ -19,7 +19,6 @@ use super::resources;
 use super::settings::{Decision, PreemptiveDeflectionSettings, ProbabilisticDecision};
 use crate::neighbours::{Neighbours, take_any};
 
-/// The result of testing a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Test {
     Passed,
@@ -36,10 +35,8 @@ pub struct PreemptiveDeflection {
     #[part]
     view: View,
     queues: Queues,
-    /// Estimators by queue.
     #[part]
     estimators: Vec<Estimator>,
-    /// The last port used for deflection.
     taken_last: Option<PortId>,
     #[part]
     counters: SwitchCounters,
@@ -66,9 +63,9 @@ impl PreemptiveDeflection {
         }
     }
 
-    /// Tests whether the current packet may enter a queue.
     fn test(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> Test {
         let index = self.queues.index(place);
+        // Section 3.2: "If the destination queue is full, we deflect the packet irrespective of its priority."
         let test = if self.view.test_full(place, index, context) {
             Test::Full
         } else if self.test_threshold(place, index, rank, context) {
@@ -131,6 +128,7 @@ impl PreemptiveDeflection {
                 return;
             }
         }
+        // The queue drops this packet, so that its rank must not enter the mean of the packets inside.
         if estimator.asks_for_committed_bytes() && !context.queue(place.port, place.queue).has_room() {
             return;
         }
@@ -170,6 +168,7 @@ impl PreemptiveDeflection {
 
     /// Draws distinct ports for a packet routed to `own`, in random order, and adds the last used port.
     fn draw(&mut self, own: PortId, arrived_by: PortId) -> [Option<PortId>; 3] {
+        // The paper deflects to another port; the authors' simulator also draws the packet's own.
         let without = (!self.settings.draw_own_port).then_some(own);
         let eligible = self.neighbours.eligible(arrived_by, without);
         let mut candidates = [None; 3];
@@ -186,6 +185,8 @@ impl PreemptiveDeflection {
     fn deflect(&mut self, own: PortId, test: Test, rank: u32, context: &mut Context<'_>) -> Verdict {
         let counters = self.counters.port(own);
         *if test == Test::Full { &mut counters.full } else { &mut counters.preempted } += 1;
+        // Steps 5 to 8 of figure 3: the deflection port applies the same test with its own packets, and a packet that
+        // fails it is dropped, which tells large flows of the congestion.
         match self.choose(own, rank, context) {
             Ok(place) => {
                 self.taken_last = Some(place.port);
@@ -212,13 +213,11 @@ impl PreemptiveDeflection {
 /// Why a packet cannot be deflected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WithoutPlace {
-    /// No drawn port accepts it.
     Congested,
     /// There is no port to draw.
     NoPort,
 }
 
-/// The bytes committed to a queue, if the estimator needs them.
 fn committed_bytes(estimator: &Estimator, place: Place, context: &mut Context<'_>) -> u64 {
     if estimator.asks_for_committed_bytes() { context.queue(place.port, place.queue).committed_bytes() } else { 0 }
 }
@@ -263,6 +262,8 @@ impl Mechanism for PreemptiveDeflection {
             return self.view.read(context);
         }
         let place = Place { port: context.port(), queue: context.packet().queue };
+        // Section 4.2: data packets "carry the newly calculated average to the egress pipeline", because ingress cannot
+        // read a register and write it back in a later stage.
         let carried = context.packet().remove_shim::<CarriedMean>().map(|mean| mean.0);
         let Some(index) = self.queues.find(place) else { return Verdict::Continue };
         let estimator = &mut self.estimators[index];

@@ -53,7 +53,6 @@ pub(super) fn of_preemptive(settings: &PreemptiveDeflectionSettings, view: &View
     }
 }
 
-/// Registers of AIFO: a window of the packet's own queue.
 pub(super) fn of_aifo(window: QuantileSettings, queues: u64) -> Resources {
     with_window(Resources::new("aifo"), window, 1, queues).not_counting(SEES_DEPTHS)
 }
@@ -79,12 +78,10 @@ fn with_window(mut resources: Resources, window: QuantileSettings, reads: u64, q
     resources.not_counting("the sum of the comparisons with a window")
 }
 
-/// The state of queues that ingress needs.
 #[derive(Clone, Copy)]
 struct Needs {
     depth: bool,
     mean: bool,
-    /// Number of queues that a pass reads.
     reads: u64,
     /// Whether an array holds the queues of a single port, instead of all queues.
     cells_are_ports: bool,

@@ -17,7 +17,6 @@ pub enum ScanStart {
 }
 
 impl ScanStart {
-    /// Draws a position below `count`.
     pub fn draw(self, stream: &mut Stream, count: usize) -> usize {
         match self {
             Self::Uniform => below(stream, count),

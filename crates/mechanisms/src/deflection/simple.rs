@@ -59,6 +59,7 @@ impl SimpleDeflection {
         if ports.is_empty() {
             return None;
         }
+        // "We generate a random number, r, between 0 and the number of neighboring switches" (section 4.1).
         let start = self.start.draw(&mut self.stream, ports.len());
         let is_free = |place: usize| {
             let port = ports[place];

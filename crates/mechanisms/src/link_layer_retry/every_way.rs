@@ -34,7 +34,6 @@ fn loses_set(_from: usize, _set: OrderedSet, choices: &Choices, (): &mut ()) -> 
     choices.fault(2) == 1
 }
 
-/// A profile for a link of a few steps.
 fn profile() -> LinkLayerRetrySettings {
     LinkLayerRetrySettings {
         link: String::new(),

@@ -27,7 +27,6 @@ impl SequenceNumber {
         self.0
     }
 
-    /// The number `count` steps ahead.
     pub const fn plus(self, count: u32) -> Self {
         Self::new(self.0.wrapping_add(count))
     }
@@ -50,7 +49,6 @@ impl fmt::Debug for SequenceNumber {
     }
 }
 
-/// The number in a frame's preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PreambleSequence(pub SequenceNumber);
 
@@ -69,7 +67,6 @@ impl Shim for PreambleSequence {
     }
 }
 
-/// The content of a control ordered set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Control {
     /// The transmitter starts, with this number on its first frame (LLR_INIT).

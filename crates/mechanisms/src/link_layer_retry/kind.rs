@@ -46,7 +46,6 @@ impl Kind for LinkLayerRetry {
         vec![Header::of::<PreambleSequence>("Link Layer Retry", reach).and::<CheckNumber>()]
     }
 
-    /// A queue for replays.
     fn queues(_: &LinkLayerRetrySettings) -> u16 {
         1
     }
@@ -70,7 +69,6 @@ impl Kind for LinkLayerRetry {
 /// Maximum share of the line that losses may cost.
 const LINE_COST_MAX: f64 = 0.15;
 
-/// Checks whether a link can have Link Layer Retry.
 fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let field = |name: &str| format!("{section}.{name}");

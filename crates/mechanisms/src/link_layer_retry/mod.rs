@@ -169,7 +169,6 @@ impl LinkLayerRetry {
         }
     }
 
-    /// Handles a control ordered set from the neighbour of a port.
     fn hear(&mut self, port: PortId, set: OrderedSet, context: &mut Context<'_>) {
         let Some(control) = Control::read(set) else { return };
         if let Control::Init(first) = control {

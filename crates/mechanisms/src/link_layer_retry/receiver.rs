@@ -59,10 +59,8 @@ pub struct Receiver {
     spacing_bytes: u32,
     state: State,
     expected: SequenceNumber,
-    /// The last received number, expected or not.
     last: Option<SequenceNumber>,
     ack_is_due: bool,
-    /// Time of the next slot for a control ordered set.
     next_slot: Time,
     slot_is_awaited: bool,
     /// Time since when a frame has been missing; only valid in the last two states.
@@ -109,7 +107,6 @@ impl Receiver {
         self.next_slot = context.now() + context.mac(self.port).line_time(self.spacing_bytes);
     }
 
-    /// Handles a good frame.
     pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(PreambleSequence(number)) = context.packet().remove_shim() else {
             if let Some(CheckNumber(next)) = context.packet().remove_shim() {
@@ -152,7 +149,6 @@ impl Receiver {
         self.miss(context);
     }
 
-    /// Handles the timer of the next slot.
     pub fn slot_is_due(&mut self, context: &mut Context<'_>) {
         self.slot_is_awaited = false;
         self.seek_slot(context);

@@ -3,7 +3,6 @@
 use hitless_core::wire::PortId;
 use hitless_switch::TimerToken;
 
-/// The owner of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     Transmitter(PortId),

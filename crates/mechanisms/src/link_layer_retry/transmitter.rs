@@ -31,7 +31,6 @@ enum State {
     Flush { since: Time },
 }
 
-/// A frame in the replay buffer.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Held {
     packet: Packet,
@@ -71,16 +70,13 @@ pub struct Transmitter {
     settings: LinkLayerRetrySettings,
     replay_queue: QueueId,
     state: State,
-    /// The number of the next new frame.
     next: SequenceNumber,
     held: VecDeque<Held>,
     held_bytes: u64,
-    /// Whether a replayed frame is in transit to the line.
     replay_is_queued: bool,
     replays_in_a_row: u32,
     progress_at: Time,
     down_since: Option<Time>,
-    /// Time of the next timer event.
     wakes_at: Time,
     is_shut: bool,
     check_number: u32,
@@ -88,7 +84,6 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// Visits each packet in the replay buffer.
     pub fn each_held(&self, see: &mut dyn FnMut(&Packet)) {
         self.held.iter().for_each(|held| see(&held.packet));
     }
@@ -174,7 +169,6 @@ impl Transmitter {
         self.arm(context);
     }
 
-    /// Handles a control ordered set for the transmitter.
     pub fn hear(&mut self, control: Control, context: &mut Context<'_>) {
         match control {
             Control::InitEcho(first) => {
@@ -349,7 +343,6 @@ impl Transmitter {
         }
     }
 
-    /// The time at which the transmitter gives up its frames.
     fn gives_up_at(&self) -> Time {
         let of_age =
             self.held.front().and_then(|held| Some(held.sent_at + unless_zero(self.settings.data_age_timeout)?));

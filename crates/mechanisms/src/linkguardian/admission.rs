@@ -9,7 +9,6 @@ use std::fmt;
 use hitless_core::wire::{BitRate, Bytes};
 use hitless_switch::LinkEnd;
 
-/// The capacity of a recirculation port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRoom {
     pub rate: BitRate,
@@ -31,18 +30,9 @@ pub struct EndNeeds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// The sum of line rates exceeds the port's rate.
-    Rate {
-        port: BitRate,
-        /// The ends with their rates.
-        ends: Vec<EndNeeds>,
-    },
+    Rate { port: BitRate, ends: Vec<EndNeeds> },
     /// The sum of buffers exceeds the port's buffer.
-    Buffer {
-        /// The port's buffer.
-        port: Bytes,
-        /// The ends with their buffers.
-        ends: Vec<EndNeeds>,
-    },
+    Buffer { port: Bytes, ends: Vec<EndNeeds> },
 }
 
 /// Checks whether a port can serve all ends at once.

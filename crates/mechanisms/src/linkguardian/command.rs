@@ -42,7 +42,6 @@ impl Command {
         u32::from(end == LinkEnd::Receiver) << 26 | u32::from(port) << 1 | what
     }
 
-    /// The command encoded by a number.
     pub(super) fn from_number(number: u32) -> Self {
         let (is_active, copies) = (number & 1 == 1, (number >> 17) as u8);
         let mode = if number >> 25 & 1 == 1 { Mode::NonBlocking } else { Mode::Blocking };

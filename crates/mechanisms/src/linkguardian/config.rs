@@ -8,7 +8,6 @@ use super::settings::{Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 pub struct SenderConfig {
     #[configured]
     pub port: PortId,
-    /// The recirculation port that buffers copies.
     #[configured]
     pub recirculation_port: PortId,
     #[configured]
@@ -36,7 +35,6 @@ pub struct SenderConfig {
     /// Sequence space of the link: 0, or 1 if two groups of classes are protected separately.
     #[configured]
     pub channel: u8,
-    /// Numbered traffic classes, one bit each.
     #[configured]
     pub classes: u8,
     /// Number of the first packet. A restarted sender takes another one than its predecessor.
@@ -51,7 +49,6 @@ pub struct SenderConfig {
     /// Whether the sender probes the receiver if nothing new is acknowledged for [`Self::probe_period`].
     #[configured]
     pub tail_probes: bool,
-    /// Period of messages that expect an answer.
     #[configured]
     pub probe_period: Duration,
     /// Extra bytes of header on each packet, on top of the paper's three.
@@ -62,13 +59,11 @@ pub struct SenderConfig {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverConfig {
     pub port: PortId,
-    /// The recirculation port that reorders.
     pub recirculation_port: PortId,
     /// Explicit acknowledgements per gap in the reverse traffic.
     pub acknowledgements: u8,
     /// Maximum wait for a retransmission (ackNoTimeout).
     pub acknowledgement_timeout: Duration,
-    /// Period of the timer packets.
     pub timer_period: Duration,
     /// Fill of the reordering buffer at which the sender is resumed.
     pub resume_threshold: Bytes,
@@ -93,14 +88,12 @@ pub struct ReceiverConfig {
     pub deduplicates: bool,
     /// Whether numbers are only valid once the sender has announced the first one.
     pub handshake: bool,
-    /// Settings of the automatic fallback, if any.
     pub fallback: Option<FallbackSettings>,
     /// Extra bytes of header on each packet, on top of the paper's three.
     pub header_bytes_more: u32,
 }
 
 impl SenderConfig {
-    /// The configuration that follows from the link's settings, for all classes.
     pub fn new(settings: &LinkGuardianSettings, port: PortId, recirculation_port: PortId) -> Self {
         Self {
             port,

@@ -10,7 +10,6 @@ use hitless_core::wire::Time;
 /// The maximum number of values in transit within any latency: one per minimum frame at 800 Gb/s for 800 ns.
 const UNDERWAY_MAX: usize = 1_024;
 
-/// A value in transit from ingress to egress.
 #[derive(Debug, hitless_core::state::Value)]
 pub struct EgressView<T> {
     arrived: T,
@@ -29,7 +28,6 @@ impl<T: std::hash::Hash> hitless_switch::explore::State for EgressView<T> {
 }
 
 impl<T: Copy> EgressView<T> {
-    /// A view that shows `initial`.
     pub fn new(initial: T) -> Self {
         Self { arrived: initial, underway: VecDeque::new() }
     }
@@ -68,7 +66,6 @@ impl<T: Copy> EgressView<T> {
         self.arrived = value;
     }
 
-    /// The time at which the next value becomes visible.
     pub fn next_visible_at(&self) -> Option<Time> {
         self.underway.front().map(|&(visible_at, _)| visible_at)
     }

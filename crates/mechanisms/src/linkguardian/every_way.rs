@@ -40,7 +40,6 @@ impl LinkGuardian {
     }
 }
 
-/// The fates of a packet's frames.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 struct Crossing {
     is_numbered: bool,
@@ -48,7 +47,6 @@ struct Crossing {
     repairs_lost: u32,
 }
 
-/// The faults on the link.
 #[derive(Debug, Default, Hash)]
 struct Ledger {
     crossings: Vec<Crossing>,
@@ -157,7 +155,6 @@ impl Case {
         if is_over { self.judge_end(world, receiver) } else { Ok(()) }
     }
 
-    /// Judges the state at rest.
     fn judge_end(&self, world: &World, receiver: &Receiver) -> Result<(), String> {
         let delivered = &world.delivered[0];
         let mut once = delivered.clone();

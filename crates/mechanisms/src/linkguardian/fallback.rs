@@ -26,7 +26,6 @@ pub struct Fallback {
 }
 
 impl Fallback {
-    /// A policy at the commanded level.
     pub fn new(config: FallbackSettings) -> Self {
         Self {
             config,
@@ -49,7 +48,6 @@ impl Fallback {
         self.changes
     }
 
-    /// Handles the end of a period with `frames` frames, `losses` of them lost.
     pub fn observe(&mut self, now: Time, frames: u64, losses: u64) {
         self.frames += frames;
         self.losses += losses;
@@ -86,6 +84,8 @@ impl Fallback {
     }
 
     fn recovery_rate(&self) -> f64 {
+        // Below the rate that led here by a share, so that a rate at the limit does not change the level again and
+        // again.
         let led_here = if self.level == Level::Off { self.config.off_above } else { self.config.non_blocking_above };
         led_here * self.config.recovery_share
     }

@@ -5,7 +5,6 @@ use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_core::wire::{Packet, Shim};
 use strum::VariantArray;
 
-/// The role of a packet that LinkGuardian owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 #[repr(u8)]
 pub(crate) enum Role {
@@ -21,17 +20,14 @@ pub(crate) enum Role {
     Acknowledgement,
     LossNotification,
     Pause,
-    /// A message to the other end.
     Message,
 }
 
 impl Role {
-    /// The role byte of a packet of the channel.
     pub(crate) const fn of_channel(self, channel: u8) -> u8 {
         self as u8 | channel << 4
     }
 
-    /// The role of a packet that LinkGuardian owns.
     pub(crate) fn of_packet(packet: &Packet) -> Option<Role> {
         // The channel is above the low four bits; 0 is no role.
         Role::VARIANTS.get(usize::from(packet.role & 15).checked_sub(1)?).copied()
@@ -45,7 +41,6 @@ pub(crate) fn control_frame(control: ControlHeader) -> Packet {
     frame
 }
 
-/// The channel of a packet that LinkGuardian owns.
 pub(crate) fn channel_of(packet: &Packet) -> u8 {
     packet.role >> 4
 }

@@ -62,14 +62,11 @@ pub const CHANNELS: usize = 2;
 
 #[derive(Default, hitless_core::state::State)]
 struct PortRoles {
-    /// The sending ends, by channel.
     #[part]
     senders: [Option<Sender>; CHANNELS],
     #[part]
     receivers: [Option<Receiver>; CHANNELS],
-    /// Whether all queues except LinkGuardian's own are closed.
     is_closed: bool,
-    /// The channel of the last piggybacked acknowledgement.
     rode_last: usize,
 }
 
@@ -375,7 +372,6 @@ impl LinkGuardian {
 }
 
 impl LinkGuardian {
-    /// The receiver with the packet in its reordering buffer.
     fn buffering_receiver(&mut self, context: &mut Context<'_>) -> Option<&mut Receiver> {
         let packet = context.packet();
         let (home, channel) = (packet.ingress_port, channel_of(packet));

@@ -36,16 +36,13 @@ const FRAMES_IN_ACKNOWLEDGEMENT: u64 = 3;
 #[derive(Clone, Copy, Debug)]
 pub struct LinkShape {
     pub rate: BitRate,
-    /// One-way delay of the cable.
     pub delay: Duration,
     /// Maximum frame size, without preamble and gap.
     pub frame_max: Bytes,
-    /// Rate of the recirculation ports.
     pub drain_rate: BitRate,
 }
 
 impl LinkShape {
-    /// Serialisation time of the longest frame.
     fn frame_time(self) -> Duration {
         self.rate.time_for(self.frame_max.0 + u64::from(ETHERNET_OVERHEAD_BYTES))
     }

@@ -31,16 +31,13 @@ impl ProtectedEnd<'_> {
     }
 }
 
-/// An overloaded recirculation port.
 #[derive(Clone, Debug)]
 pub struct Overload {
     /// The mechanism of its last end, which is one too many.
     pub mechanism: usize,
     pub switch: SwitchId,
     pub recirculation: u16,
-    /// Start of the overload.
     pub at: Time,
-    /// The calculation.
     pub reason: NoRoom,
 }
 

@@ -8,7 +8,6 @@ pub const REPAIR_PRIORITY: u8 = 200;
 /// Priority below all traffic: dummies and acknowledgements only fill gaps.
 pub const FILLER_PRIORITY: u8 = 1;
 
-/// Requests another queue at `port`; returns its number.
 pub(crate) fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Needs) -> QueueId {
     let count = &mut counts[usize::from(port.0)];
     assert!(*count <= usize::from(u8::MAX), "the queues of a port are numbered by 8 bits");

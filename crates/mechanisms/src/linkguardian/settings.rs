@@ -314,29 +314,21 @@ impl LinkGuardianSettings {
     }
 
     /// Where packets wait.
-    ///
-    /// # Panics Like [`Self::timeout`].
     pub fn waiting_place(&self) -> Buffering {
         self.buffering.expect("a scenario that was checked says where packets wait")
     }
 
     /// The maximum wait of the receiver for a retransmission.
-    ///
-    /// # Panics If the scenario was not read by `check`, which fills it in.
     pub fn timeout(&self) -> Duration {
         self.ack_no_timeout.expect("a scenario that was checked has all timeouts")
     }
 
     /// The thresholds at which the receiver resumes and pauses the sender.
-    ///
-    /// # Panics Like [`Self::timeout`].
     pub fn thresholds(&self) -> (Bytes, Bytes) {
         self.resume_threshold.zip(self.pause_threshold).expect("a scenario that was checked has all thresholds")
     }
 
     /// Sizes of the sender's buffer and of the receiver's.
-    ///
-    /// # Panics Like [`Self::timeout`].
     pub fn buffers(&self) -> (Bytes, Bytes) {
         self.sender_buffer.zip(self.reordering_buffer).expect("a scenario that was checked has all buffers")
     }

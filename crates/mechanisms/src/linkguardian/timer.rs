@@ -3,7 +3,6 @@
 use hitless_core::wire::PortId;
 use hitless_switch::TimerToken;
 
-/// A timer of an end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub port: PortId,
@@ -15,9 +14,7 @@ pub(super) struct Timer {
 pub(super) enum TimerKind {
     Backpressure,
     AckNumberTimeout,
-    /// A sender checks for an answer.
     Answer,
-    /// A receiver reads its counters.
     Monitor,
     /// A receiver checks whether its report of a loss was answered.
     Report,
@@ -25,7 +22,6 @@ pub(super) enum TimerKind {
     Depth,
 }
 
-/// All kinds, in the order of their declaration.
 const KINDS: [TimerKind; 6] = {
     use TimerKind::*;
     [Backpressure, AckNumberTimeout, Answer, Monitor, Report, Depth]

@@ -9,14 +9,11 @@ use hitless_switch::Context;
 use super::queues::Queues;
 use super::told::InVain;
 
-/// The switch as seen by a program.
 pub struct Around<'c, 'a> {
     pub context: &'c mut Context<'a>,
     pub stream: &'c mut Stream,
-    /// Whether there is a current packet.
     pub has_packet: bool,
     pub queues: &'c Queues,
-    /// Failed requests.
     pub in_vain: &'c mut InVain,
 }
 

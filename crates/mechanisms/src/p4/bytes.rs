@@ -26,7 +26,6 @@ pub fn address(host: HostId) -> u32 {
     NETWORK + host.0
 }
 
-/// The MAC address of a host.
 pub fn card(host: HostId) -> u64 {
     0x0200_0000_0000 | u64::from(host.0)
 }
@@ -112,7 +111,6 @@ fn transport(packet: &Packet, destination: u16, bytes: &mut [u8]) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     pub what: &'static str,
-    /// How the program exceeded it.
     pub cause: Cause,
 }
 
@@ -121,7 +119,6 @@ pub struct Limit {
 pub enum Cause {
     /// It wrote this byte of the departing frame.
     Byte(u32),
-    /// It changed the length of the packet.
     Length,
     /// It combined incompatible headers.
     Headers,
@@ -133,13 +130,11 @@ impl From<&'static str> for Limit {
     }
 }
 
-/// A packet as a program leaves it.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'b> {
     pub bytes: &'b [u8],
     /// The number of the remaining bytes.
     pub unseen_bytes: usize,
-    /// Whether the program truncated the packet.
     pub is_cut: bool,
 }
 

@@ -45,7 +45,6 @@ impl Kind for P4 {
         true
     }
 
-    /// The program's queues, and the rotating queues.
     fn queues(settings: &P4Settings) -> u16 {
         most(settings)
     }

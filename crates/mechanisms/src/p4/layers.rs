@@ -26,15 +26,12 @@ pub const MARK_BYTES: usize = PriorityMark::BYTES + 1;
 /// The place of a header, with the value that identifies it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// In a frame of the link, by kind.
     Link(u8),
-    /// Behind the Ethernet header, by EtherType.
     Ethernet(u16),
     /// Behind the IPv4 header.
     Ip,
 }
 
-/// A header that programs see.
 struct Seen {
     id: ShimId,
     wire_bytes: u32,
@@ -67,7 +64,6 @@ fn set<S: Shim>(packet: &mut Packet, bytes: Option<&[u8]>) -> Result<(), ShimSta
     if packet.shims.replace(shim) { Ok(()) } else { packet.push_shim(shim) }
 }
 
-/// The visible headers of a packet, with their bytes.
 fn seen(packet: &Packet) -> impl Iterator<Item = (&'static Seen, &[u8])> {
     packet.shims.iter().filter_map(|(id, bytes)| Some((SEEN.iter().find(|seen| seen.id == id)?, bytes)))
 }

@@ -147,7 +147,6 @@ impl Loaded {
         Ok((number, &self.program.tables[number as usize]))
     }
 
-    /// The action of an entry of `table`, with values by parameter name.
     fn target(&self, table: &Table, action: &str, values: &BTreeMap<String, String>) -> Result<Target, String> {
         let number = self.program.action(&table.actions, action);
         let number = number.ok_or_else(|| format!("the table {} has no action {action}", table.name))?;

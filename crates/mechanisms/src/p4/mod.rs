@@ -43,9 +43,7 @@ use told::{InVain, Missing};
 pub use settings::{P4Queue, P4Rounds, P4Settings};
 
 const COPY: u8 = 0;
-/// The port that means a drop.
 const NOWHERE: PortId = PortId(DROP_PORT as u16);
-/// The maximum number of resubmissions of a packet.
 const RESUBMITS_MAX: u32 = 16;
 
 hitless_switch::counters! {
@@ -80,7 +78,6 @@ pub struct P4 {
     hosts: u32,
     #[part]
     queues: Queues,
-    /// The port for packets that the program recirculates.
     #[configured]
     recirculation: Option<PortId>,
     stream: Stream,
@@ -95,7 +92,6 @@ pub struct P4 {
     room: [Vec<u8>; 2],
 }
 
-/// A packet on its way to a queue.
 type Going = ((PortId, QueueId), Frame);
 
 fn nanoseconds(time: Time) -> u64 {

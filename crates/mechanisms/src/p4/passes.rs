@@ -39,7 +39,6 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Stores a packet that left ingress.
     pub fn put(&mut self, packet: Packet) -> Bridged {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place::default());
@@ -51,7 +50,6 @@ impl Passes {
         Bridged { place: number, turn: place.turn }
     }
 
-    /// Removes and returns the packet.
     pub fn take(&mut self, of: Bridged) -> Option<Packet> {
         let place = self.places.get_mut(of.place as usize).filter(|place| place.turn == of.turn)?;
         let kept = place.kept.take()?;

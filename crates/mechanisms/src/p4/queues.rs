@@ -19,7 +19,6 @@ use crate::queue_limit::{limit_of_port, queue_limit};
 
 #[derive(Clone, Debug, Default, hitless_core::state::State)]
 struct PortQueues {
-    /// The number of queues before the program's.
     #[configured]
     before: usize,
     #[configured]
@@ -38,7 +37,6 @@ impl PortQueues {
     }
 }
 
-/// The queues of all ports of a switch.
 #[derive(Clone, Debug, Default, hitless_core::state::State)]
 pub struct Queues {
     #[part]
@@ -77,7 +75,6 @@ fn group(rounds: &P4Rounds, port: SwitchPort, around: Surroundings<'_>) -> Queue
 }
 
 impl Queues {
-    /// The queues that `settings` give a program on a switch.
     pub fn new(settings: &P4Settings, switch: SwitchId, around: Surroundings<'_>) -> Self {
         let lines = around.topology.switch(switch).ports.len();
         let count = lines + usize::from(around.scenario.switch.recirculation_ports);
@@ -104,12 +101,10 @@ impl Queues {
         }
     }
 
-    /// The ports that the program sees.
     pub fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
         (0..self.ports.len() as u16).map(PortId)
     }
 
-    /// The queues to request from the switch.
     pub fn own(&self) -> Vec<(PortId, QueueConfig)> {
         let of_port = |(number, port): (u16, &PortQueues)| {
             let own: Vec<_> = port.own.iter().map(|&queue| (PortId(number), queue)).collect();
@@ -118,17 +113,14 @@ impl Queues {
         (0..).zip(&self.ports).flat_map(of_port).collect()
     }
 
-    /// The groups of queues to request from the switch.
     pub fn groups(&self) -> Vec<(PortId, QueueGroup)> {
         (0..).zip(&self.ports).filter_map(|(number, port)| Some((PortId(number), port.group?))).collect()
     }
 
-    /// The port with this number, if the switch has it.
     pub fn port(&self, port: u32) -> Option<PortId> {
         u16::try_from(port).ok().filter(|&port| usize::from(port) < self.ports.len()).map(PortId)
     }
 
-    /// The queue with these numbers, if the switch has it.
     pub fn place(&self, port: u32, queue: u32) -> Option<(PortId, QueueId)> {
         let id = self.port(port)?;
         let of = &self.ports[usize::from(id.0)];
@@ -144,7 +136,6 @@ impl Queues {
         if self.port(port).is_none() { Missing::Port(port) } else { Missing::Queue(port, queue) }
     }
 
-    /// Describes the numbers of a port's queues.
     pub fn names(&self, port: u32) -> String {
         let Some(of) = self.port(port).map(|port| &self.ports[usize::from(port.0)]) else { return "none".into() };
         let range = |first: usize, count: usize| {
@@ -156,14 +147,12 @@ impl Queues {
         all.map(|(first, count)| range(first, count)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The program's number of a queue.
     pub fn number(&self, port: PortId, queue: QueueId) -> u32 {
         let of = &self.ports[usize::from(port.0)];
         let own = usize::from(queue.0).checked_sub(of.before).filter(|&own| own < of.own.len());
         own.map_or(queue.0.into(), |own| OWN_QUEUE + own as u32)
     }
 
-    /// The rotating queues of a port, if any.
     pub fn rounds(&self, port: PortId, context: &mut Context<'_>) -> Option<Rounds> {
         let queues = self.ports[usize::from(port.0)].group?.queues.into();
         let rounds = context.group(port).rounds()?;
@@ -184,7 +173,6 @@ impl Queues {
     }
 }
 
-/// The maximum number of queues that an entry adds to a port.
 pub fn most(settings: &P4Settings) -> u16 {
     let mut named = BTreeMap::<&str, u16>::new();
     let everywhere = settings.queue.iter().filter(|entry| entry.ports.is_empty()).count() as u16;

@@ -20,7 +20,6 @@ pub enum Missing {
     Session(u32),
 }
 
-/// Counts of failed requests.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub struct InVain {
     missing: BTreeMap<Missing, u64>,
@@ -29,7 +28,6 @@ pub struct InVain {
 }
 
 impl InVain {
-    /// Counts a packet for a missing destination.
     pub fn note_missing(&mut self, what: Missing) {
         *self.missing.entry(what).or_default() += 1;
     }
@@ -43,7 +41,6 @@ impl InVain {
         *self.limits.entry((limit.what, field, limit.cause == Cause::Length)).or_default() += 1;
     }
 
-    /// Adds warnings and limits to the report of the program.
     pub fn report(&self, program: &Program, queues: &Queues, report: &mut Report) {
         for (what, packets) in &self.missing {
             let text = match *what {

@@ -27,7 +27,6 @@ impl Kind for RankGuard {
         settings.ports_by_switch(topology).into_keys().collect()
     }
 
-    /// The table of flows of each switch.
     fn memory_bytes(settings: &RankGuardSettings, around: Surroundings<'_>) -> u64 {
         64 * Self::switches(settings, around.topology).len() as u64 * u64::from(settings.slots)
     }
@@ -37,7 +36,6 @@ impl Kind for RankGuard {
         Vec::new()
     }
 
-    /// The mark for unmarked packets.
     fn headers(_: &RankGuardSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
         vec![Header::of::<PriorityMark>(MARKS, Reach::Everywhere)]
     }
@@ -57,7 +55,6 @@ impl Kind for RankGuard {
     }
 }
 
-/// Checks that there are ports to guard and promises to check.
 fn check_entry(settings: &RankGuardSettings, topology: &Topology, section: &str, check: &mut Check<'_>) {
     let field = format!("{section}.ports");
     let before = check.found();

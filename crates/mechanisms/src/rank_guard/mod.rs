@@ -30,7 +30,6 @@ use hitless_switch::{
 
 pub use settings::RankGuardSettings;
 
-/// The state of a flow.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Slot {
     /// The flow's hash; `None` while the slot is unused.
@@ -53,13 +52,15 @@ register_cell!(Slot {
     is_found_out: bool,
 });
 
-/// The ruling on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ruling {
-    /// The packet has no slot.
     Unguarded,
     /// The minimum rank of the packet, and whether its claim to be repeated is believed.
-    AtLeast { rank_bytes: u32, is_boost_believed: bool, is_newly_found_out: bool },
+    AtLeast {
+        rank_bytes: u32,
+        is_boost_believed: bool,
+        is_newly_found_out: bool,
+    },
 }
 
 hitless_switch::counters! {
@@ -77,7 +78,6 @@ hitless_switch::counters! {
 
 #[derive(Debug, hitless_core::state::State)]
 pub struct RankGuard {
-    /// Ports through which hosts send.
     ports: Vec<PortId>,
     #[configured]
     settings: RankGuardSettings,
@@ -87,7 +87,6 @@ pub struct RankGuard {
 }
 
 impl RankGuard {
-    /// A guard of `ports`, through which hosts send.
     pub fn new(ports: Vec<PortId>, settings: &RankGuardSettings) -> Self {
         let slots = settings.slots as usize;
         assert!(slots > 0, "the guard has a slot for a flow");
@@ -104,7 +103,6 @@ impl RankGuard {
         self.table.access(context.pass(), index, |slot| slot.rule(settings, now, flow, frame_bytes, mark))
     }
 
-    /// Writes a rank on a packet that claims to be more urgent.
     fn raise(&mut self, packet: &mut Packet, mark: PriorityMark, rank_bytes: u32) {
         self.counters.raised += 1;
         let mark = PriorityMark { rank_bytes, retransmissions: 0, ..mark };

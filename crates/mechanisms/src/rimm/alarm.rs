@@ -7,7 +7,6 @@ use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, regis
 
 use super::clock::Stamp;
 
-/// The state of a port's alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Phase {
     /// The queue is below the threshold.
@@ -22,7 +21,6 @@ pub enum Phase {
 pub enum End {
     /// The alarm has lasted too long: this is congestion.
     Congestion,
-    /// All neighbours that could take a packet are full.
     NeighboursFull,
 }
 
@@ -44,7 +42,6 @@ impl RegisterCell for Phase {
 
 register_cell!(Alarm { phase: Phase, since: Stamp, raised_at: Stamp, cleared_at: Option<Stamp> });
 
-/// The alarms of all ports, in ingress.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Alarms {
     #[part]
@@ -62,7 +59,6 @@ impl Alarms {
         Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, none), congestion_after_ns, row_gap_ns }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Option<RegisterUse> {
         Some(self.alarms.stated())
     }
@@ -99,6 +95,8 @@ impl Alarms {
     pub fn phase(&mut self, pass: &mut Pass, port: PortId, are_full: bool, now: Stamp) -> (Phase, Option<End>) {
         let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
+            // Section III-B: "Packet detouring will be deactivated after a period of time (typically 1 ms) if a
+            // microburst turns into congestion". Other controls must solve that.
             let end = match alarm.phase {
                 Phase::NoAlarm | Phase::Ended => None,
                 Phase::Detour if alarm.since.until(now) >= congestion_after_ns => Some(End::Congestion),
@@ -122,7 +120,6 @@ impl Alarms {
 pub enum ThresholdEvent {
     /// The depth has crossed the threshold, in either direction.
     Crossed,
-    /// The queue is still above its threshold.
     StillAbove,
 }
 
@@ -153,12 +150,10 @@ impl Detector {
         Self { depths, thresholds, repeat_after_ns }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Option<RegisterUse> {
         Some(self.depths.stated())
     }
 
-    /// The threshold of a watched port.
     pub fn threshold(&self, port: PortId) -> Option<u16> {
         self.thresholds.get(usize::from(port.0)).copied().flatten()
     }
@@ -169,6 +164,8 @@ impl Detector {
         let threshold = self.threshold(port)?;
         let before = self.depths.peek(usize::from(port.0));
         let is_above = depth_segments >= threshold;
+        // Section III-A1: "All message packets will be dropped except those carrying the change": the depths of two
+        // dequeues lie on different sides of the threshold.
         if is_above != (before.segments >= threshold) {
             return Some(ThresholdEvent::Crossed);
         }

@@ -3,7 +3,6 @@
 use hitless_core::wire::Duration;
 use hitless_switch::RegisterCell;
 
-/// Bits of a timestamp in a register.
 const BITS: u32 = 48;
 
 /// A time in a register.

@@ -4,7 +4,6 @@ use hitless_core::wire::PortId;
 
 use super::settings::RimmSettings;
 
-/// A port with a watched queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchedPort {
     pub port: PortId,
@@ -12,7 +11,6 @@ pub struct WatchedPort {
     pub threshold_segments: u16,
 }
 
-/// A port that faces a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     pub port: PortId,
@@ -24,7 +22,6 @@ pub struct Neighbour {
     pub is_told: bool,
 }
 
-/// The ports of a switch with RIMM, and their settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RimmConfig {
     /// Number of the switch in the headers of packets that it detours.

@@ -60,7 +60,6 @@ hitless_switch::counters! {
     }
 }
 
-/// Optional series of a watched port.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 struct Series {
     alarms: Vec<(Time, u64)>,
@@ -111,7 +110,6 @@ pub struct SwitchCounters {
     ports: ConfiguredPorts<PortRecords>,
     /// Time of the first detour, by slot and number. Lost packets stay in the map.
     away: BTreeMap<(u32, u32), Time>,
-    /// Maximum number of packets in `away`.
     away_max: u64,
     #[part]
     peak_segments: Values,
@@ -125,9 +123,7 @@ pub struct SwitchCounters {
     alarm_ns: Values,
     /// Headers of other switches removed from packets for hosts, and messages of others that ended here.
     pub strays: u64,
-    /// Depths written for neighbours.
     pub depths_written: u64,
-    /// Depths written by neighbours.
     pub depths_read: u64,
     /// Packets of all ports together, through any port.
     detoured: u64,
@@ -135,7 +131,6 @@ pub struct SwitchCounters {
 }
 
 impl SwitchCounters {
-    /// Counters of a switch with these watched ports.
     pub fn new(watched: impl IntoIterator<Item = PortId>, has_series: bool) -> Self {
         let records =
             || PortRecords { counters: PortCounters::default(), above: None, series: has_series.then(Series::default) };
@@ -156,14 +151,12 @@ impl SwitchCounters {
         }
     }
 
-    /// Changes the counters of a port, if it is watched.
     pub fn count(&mut self, port: PortId, change: impl FnOnce(&mut PortCounters)) {
         if let Some(records) = self.ports.get_mut(port) {
             change(&mut records.counters);
         }
     }
 
-    /// Notes the depth of a watched port in egress.
     pub fn note_depth(&mut self, port: PortId, depth_segments: u16, threshold_segments: u16, now: Time) {
         let Some(records) = self.ports.get_mut(port) else { return };
         if depth_segments >= threshold_segments {
@@ -174,7 +167,6 @@ impl SwitchCounters {
         }
     }
 
-    /// Notes a message that has come back to ingress.
     pub fn note_message(&mut self, port: PortId, is_above: bool, ended_ns: Option<u64>, now: Time) {
         let Some(records) = self.ports.get_mut(port) else { return };
         records.counters.messages_returned += 1;
@@ -185,7 +177,6 @@ impl SwitchCounters {
         ended_ns.into_iter().for_each(|ns| self.alarm_ns.note(ns));
     }
 
-    /// Notes the end of a port's detour.
     pub fn note_end(&mut self, port: PortId, end: End) {
         self.count(port, |counters| match end {
             End::Congestion => counters.ended_by_congestion += 1,
@@ -193,7 +184,6 @@ impl SwitchCounters {
         });
     }
 
-    /// Notes that a new packet got a number.
     pub fn note_detoured(&mut self, port: PortId, slot: usize, number: u32, now: Time) {
         self.away.insert((slot as u32, number), now);
         self.away_max = self.away_max.max(self.away.len() as u64);
@@ -201,12 +191,10 @@ impl SwitchCounters {
         self.count(port, |counters| counters.detoured += 1);
     }
 
-    /// Notes that a packet routed to `port` goes to a neighbour.
     pub fn note_detour(&mut self, port: PortId) {
         self.count(port, |counters| counters.detours += 1);
     }
 
-    /// Notes the choice of the neighbour behind `by` for a packet routed to `port`.
     pub fn note_choice(&mut self, port: PortId, by: PortId, now: Time) {
         let Some(records) = self.ports.get_mut(port) else { return };
         let Some(series) = &mut records.series else { return };
@@ -215,7 +203,6 @@ impl SwitchCounters {
         }
     }
 
-    /// Notes that a packet that came back is forwarded.
     pub fn note_forwarded(&mut self, port: PortId, turn: ReturnTurn, packet: (usize, u32), detours: u8, now: Time) {
         self.forwarded += 1;
         let since = self.away.remove(&(packet.0 as u32, packet.1));

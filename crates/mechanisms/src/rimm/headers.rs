@@ -37,7 +37,6 @@ pub struct DetourHeader {
     /// The switch that assigned the number. Only this switch may release the packet.
     pub origin: u8,
     pub detours: u8,
-    /// Like [`TelemetryHeader::depth_segments`].
     pub depth_segments: u16,
 }
 
@@ -120,7 +119,6 @@ impl Shim for MessageHeader {
 }
 
 impl MessageHeader {
-    /// The number of ports that the field can distinguish.
     pub const PORTS: u16 = 1 << 15;
 
     /// Turns a copy of `packet` into a message: its headers without payload, so that it takes the same path.

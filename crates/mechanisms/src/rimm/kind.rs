@@ -39,7 +39,6 @@ impl Kind for Rimm {
         settings.switches(topology)
     }
 
-    /// The registers of all slots.
     fn memory_bytes(settings: &RimmSettings, around: Surroundings<'_>) -> u64 {
         64 * ((settings.switches(around.topology).len() as u64) << settings.hash_bits)
     }
@@ -160,7 +159,7 @@ fn merge(one: RimmConfig, other: RimmConfig) -> RimmConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::triangle::triangle_with;
+    use crate::small_world::triangle_with;
 
     const RIMM: &str = r#"
     [[mechanism]]

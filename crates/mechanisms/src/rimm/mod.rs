@@ -61,22 +61,17 @@ pub struct Rimm {
     sequencer: Sequencer,
     /// Whether a port's link is known to be up, by port.
     is_up: Vec<bool>,
-    /// The queue of message packets, by port.
     message_queues: Vec<Option<QueueId>>,
-    /// The number of queues without RIMM's, by port.
     class_queues: Vec<usize>,
     /// Whether the neighbour needs the depth, by port.
     is_told: Vec<bool>,
-    /// Whether a port is relieved, by port.
     is_watched: Vec<bool>,
-    /// Whether a port faces a switch, by port.
     faces_switch: Vec<bool>,
     #[part]
     counters: SwitchCounters,
 }
 
 impl Rimm {
-    /// RIMM without detours in progress.
     pub fn new(config: RimmConfig) -> Self {
         Self::with_first_number(config, 0)
     }
@@ -84,6 +79,7 @@ impl Rimm {
     /// Like [`Rimm::new`], with `first_number` for the first packet of each slot, so that tests can let numbers wrap.
     pub fn with_first_number(config: RimmConfig, first_number: u32) -> Self {
         let (ports, settings) = (usize::from(config.line_ports), &config.settings);
+        assert!(settings.segment.0 > 0, "depths are counted in segments");
         let mut thresholds = vec![None; ports];
         let mut repeat_after_ns = vec![None; ports];
         let mut is_watched = vec![false; ports];
@@ -136,6 +132,8 @@ impl Rimm {
         if !self.faces_switch.get(usize::from(port.0)).is_some_and(|&is_one| is_one) {
             return None;
         }
+        // The depth is for this switch alone (section III-A2): it travels over one link, in the telemetry header or in
+        // the header of a detour.
         let telemetry = packet.remove_shim::<TelemetryHeader>().map(|header| header.depth_segments);
         let depth = telemetry.or_else(|| packet.shims.get::<DetourHeader>().map(|header| header.depth_segments));
         self.counters.depths_read += u64::from(depth.is_some());
@@ -201,6 +199,7 @@ impl Rimm {
             told.into_iter().for_each(|told| self.monitor.note(context.pass(), told, now));
             None
         };
+        // The neighbours count as full if the one with the shortest queue is.
         let are_full = choice.is_some_and(|choice| choice.is_full);
         // The order of the calls is the order of the registers' stages: QDM table, alarm, then the sequencer.
         let (phase, end) = self.alarms.phase(context.pass(), towards, are_full, now);
@@ -237,6 +236,7 @@ impl Rimm {
         let mut header: DetourHeader = packet.shims.get().expect("a detoured packet has its header");
         header.detours += 1;
         packet.shims.replace(header);
+        // In the queue of its class it waits like the neighbour's other packets.
         let class = packet.class;
         Verdict::Forward { port: by, queue: context.ports().class_queue(by, class) }
     }
@@ -344,7 +344,6 @@ impl Rimm {
         self.message_queues[usize::from(port.0)].unwrap_or_else(|| context.ports().class_queue(port, class))
     }
 
-    /// Watches the depth that a packet leaves behind.
     fn watch(&mut self, context: &mut Context<'_>, depth_segments: u16) {
         let port = context.port();
         let Some(threshold_segments) = self.detector.threshold(port) else { return };
@@ -358,7 +357,6 @@ impl Rimm {
         self.detector.record(context.pass(), port, depth_segments, told_at);
     }
 
-    /// Writes the depth of the departed queue for the next switch.
     fn write_depth(&mut self, context: &mut Context<'_>, depth_segments: u16) {
         self.counters.depths_written += 1;
         let packet = context.packet();
@@ -382,6 +380,8 @@ impl Mechanism for Rimm {
             .map(|number| (PortId(self.config.line_ports + number), HookSet::INGRESS_FROM));
         let watched = self.config.watched.iter();
         let watched = watched.map(|watched| (watched.port, HookSet::INGRESS_TOWARDS.with(HookSet::EGRESS)));
+        // Depths of queues towards neighbours are watched too if this switch detours: its own queue can be the full
+        // one.
         let relieves = !self.config.watched.is_empty();
         let seen = self.config.neighbours.iter().filter(|neighbour| neighbour.is_told || relieves);
         let seen = seen.map(|neighbour| (neighbour.port, HookSet::EGRESS));
@@ -419,6 +419,7 @@ impl Mechanism for Rimm {
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
+        // A message triggers no other message and carries no telemetry.
         if context.is_mine() || context.packet().shims.contains::<MessageHeader>() {
             return Verdict::Continue;
         }

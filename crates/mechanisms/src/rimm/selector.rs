@@ -22,7 +22,6 @@ const FIRST_STAGE: u8 = 6;
 /// switch").
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Entry {
-    /// The last depth from the neighbour.
     depth_segments: u16,
     told_at: Stamp,
     /// The last depth of our queue towards it from our egress, at a crossing or repeated.
@@ -32,10 +31,8 @@ struct Entry {
 
 register_cell!(Entry { depth_segments: u16, told_at: Stamp, own_segments: u16, own_told_at: Stamp });
 
-/// A depth on a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedDepth {
-    /// The arrival port of the packet.
     pub port: PortId,
     pub depth_segments: u16,
 }
@@ -44,7 +41,6 @@ pub struct ReportedDepth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub port: PortId,
-    /// The depth reported by the neighbour.
     pub depth_segments: u16,
     /// Whether the neighbour is too full for new packets.
     pub is_full: bool,
@@ -69,7 +65,6 @@ fn bit(port: PortId) -> u128 {
 pub struct DepthMonitor {
     #[configured]
     neighbours: Vec<Neighbour>,
-    /// Entries by neighbour.
     #[part]
     entries: Vec<RegisterArray<Entry>>,
     lifetime: Option<u64>,
@@ -77,7 +72,6 @@ pub struct DepthMonitor {
 }
 
 impl DepthMonitor {
-    /// A table of empty queues.
     pub fn new(config: &RimmConfig) -> Self {
         let name = |index: usize| NAMES[index.min(NAMES.len() - 1)];
         let entry = |index| RegisterArray::new(name(index), Half::Ingress, FIRST_STAGE, 1, Entry::default());
@@ -89,7 +83,6 @@ impl DepthMonitor {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         self.entries.iter().map(RegisterArray::stated)
     }
@@ -130,6 +123,8 @@ impl DepthMonitor {
                 // Half of the threshold leaves room for the packets that are sent there before its next report.
                 let is_roomy = !choice.is_full && choice.depth_segments < neighbour.full_segments / 2;
                 roomy_ports |= if is_roomy { bit(choice.port) } else { 0 };
+                // The shortest queue, not any queue with room: sending elsewhere could propagate
+                // congestion (section III-A2).
                 if least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
                     least = Some(choice);
                 }
@@ -140,7 +135,6 @@ impl DepthMonitor {
 }
 
 impl Entry {
-    /// The depth of the path through `neighbour`.
     fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, own_lifetime: u64, now: Stamp) -> Choice {
         // A neighbour without traffic towards us reports nothing, so that an old depth says little about its queue now.
         let is_stale = lifetime.is_some_and(|lifetime| self.told_at.until(now) > lifetime);
@@ -149,6 +143,7 @@ impl Entry {
         let is_own_known = self.own_told_at.until(now) <= own_lifetime;
         let is_own_full = is_own_known && self.own_segments >= neighbour.own_full_segments;
         let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };
+        // Either queue of the path can be the full one, because the packet passes both (section V).
         let is_full = is_own_full || theirs >= neighbour.full_segments;
         Choice { port: neighbour.port, depth_segments, is_full, roomy_ports: 0 }
     }

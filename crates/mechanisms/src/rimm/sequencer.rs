@@ -16,7 +16,6 @@ use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
 use super::settings::{RimmRelease, RimmSettings};
 
-/// The decision on a new packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewTurn {
     Forward,
@@ -130,7 +129,6 @@ pub struct Sequencer {
 }
 
 impl Sequencer {
-    /// A sequencer with all numbers at `first_number`.
     pub fn new(settings: &RimmSettings, first_number: u32) -> Self {
         assert!(settings.hash_bits <= 32, "a slot is of {} bits of a hash of 32", settings.hash_bits);
         let slots = 1 << settings.hash_bits;
@@ -222,6 +220,8 @@ impl Sequencer {
         // The decision advances S_a, so that S_f must be in an earlier stage.
         let next = self.next.access(pass, slot, |next| next.number);
         self.attached.access(pass, slot, |attached| {
+            // Without an alarm a new packet still follows its detoured predecessors: forwarded at once it would
+            // overtake them (section III-C).
             let wants = match phase {
                 Phase::Detour => true,
                 Phase::NoAlarm => *attached != next,
@@ -229,6 +229,7 @@ impl Sequencer {
             };
             let is_first = *attached == next;
             if wants && can_be_detoured {
+                // The header "copies the current value of S_a", and "then S_a increments by one" (section III-B).
                 NewTurn::Detour { number: take_number(attached), is_first }
             } else {
                 NewTurn::Forward
@@ -293,6 +294,8 @@ impl Sequencer {
         let timeout_ns = self.timeout_ns;
         self.next.access(pass, slot, |next| {
             let is_ahead = |next: &Next| number.wrapping_sub(next.number) as i32 > 0;
+            // The paper frees a packet only if S_a equals S_f, so that one lost packet would hold its flow for ever.
+            // Here the wait for it ends.
             let gives_up = gate == Gate::Open && is_ahead(next) && next.gives_up(now_ns, timeout_ns);
             let ahead = number.wrapping_sub(next.number) as i32;
             match (ahead.signum(), gate) {

@@ -8,7 +8,6 @@ use hitless_switch::{Half, Pass, PortState, RegisterArray, RegisterUse};
 pub enum PathChange {
     /// The link in use has failed: packets may have been lost.
     Lost(PortId),
-    /// A path exists again.
     Found {
         primary: PortId,
         /// The number of the change, for [`BackupPaths::is_latest`].
@@ -32,7 +31,6 @@ struct Path {
     changes: u16,
 }
 
-/// The paths of all protected ports of a switch.
 #[derive(Debug, hitless_core::state::State)]
 pub struct BackupPaths {
     states: Vec<PortState>,
@@ -44,13 +42,13 @@ pub struct BackupPaths {
 impl BackupPaths {
     /// All ports are up, and each protected port is its own path.
     pub fn new(ports: usize, protected: &[PortId]) -> Self {
+        assert!(protected.iter().all(|port| usize::from(port.0) < ports), "a protected port is one of {ports}");
         let mut next_ports = RegisterArray::new("backupPort", Half::Egress, 1, ports, None);
         let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, changes: 0 };
         protected.iter().for_each(|&port| next_ports.poke(usize::from(port.0), Some(port)));
         Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), next_ports }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         std::iter::once(self.next_ports.stated())
     }
@@ -63,6 +61,7 @@ impl BackupPaths {
     /// Records a port's new state. Returns the changes for each protected port.
     pub fn set_state(&mut self, port: PortId, state: PortState) -> Vec<PathChange> {
         let was_up = std::mem::replace(&mut self.states[usize::from(port.0)], state) == PortState::Up;
+        // A port that is down and is then rerouted has not failed again: its packets are lost once.
         let has_failed = was_up && state != PortState::Up;
         (0..self.paths.len()).flat_map(|index| self.reconsider(index, has_failed.then_some(port))).collect()
     }
@@ -101,6 +100,7 @@ impl BackupPaths {
         if is_moving || now == target {
             return Vec::new();
         }
+        // Nothing is under way on another path: the packets wait, and can leave at once.
         if now.is_none() {
             return self.take(index).into_iter().collect();
         }
@@ -112,7 +112,6 @@ impl BackupPaths {
         vec![PathChange::Moving { primary, number: path.changes }]
     }
 
-    /// Takes a new path if there is one.
     fn take(&mut self, index: usize) -> Option<PathChange> {
         let primary = self.paths[index].primary;
         let way = self.resolve(primary)?;
@@ -123,19 +122,50 @@ impl BackupPaths {
         Some(PathChange::Found { primary, number: path.changes })
     }
 
-    /// Follows backups, and the backups of backups.
     fn resolve(&self, primary: PortId) -> Option<PortId> {
         let mut port = primary;
         for _ in 0..self.states.len() {
             match self.states[usize::from(port.0)] {
                 PortState::Up => return Some(port),
                 PortState::Down => return None,
+                // The scheme "same-port": the line itself has been replaced.
                 PortState::Rerouted { backup } if backup == port => return Some(port),
                 PortState::Rerouted { backup } => port = backup,
             }
         }
         // More steps than ports: the backups form a circle, and none of them is up.
         None
+    }
+}
+
+/// Packets that egress moved from their primary port to the queues of its backup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
+pub struct MovedPackets {
+    waiting: u32,
+    has_left: bool,
+}
+
+impl MovedPackets {
+    /// Adds a packet that goes to a queue of the backup.
+    pub fn add(&mut self) {
+        self.waiting += 1;
+    }
+
+    /// Removes a packet that the backup sends or refuses.
+    pub fn remove(&mut self) {
+        assert!(self.waiting > 0, "a packet that comes to the backup was moved there");
+        self.waiting -= 1;
+        self.has_left = true;
+    }
+
+    /// Forgets the packets that have left.
+    pub fn begin_hold(&mut self) {
+        self.has_left = false;
+    }
+
+    /// Whether a packet waits at the backup, or has left since [`Self::begin_hold`] and may still be in flight.
+    pub fn may_be_overtaken(self) -> bool {
+        self.waiting > 0 || self.has_left
     }
 }
 

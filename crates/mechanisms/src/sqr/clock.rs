@@ -13,9 +13,6 @@ pub struct Clock {
 
 impl Clock {
     /// A clock of 1 to 32 bits.
-    ///
-    /// # Panics
-    /// If `bits` is out of range.
     pub fn new(bits: u32) -> Self {
         assert!((1..=32).contains(&bits), "a clock of 1 to 32 bits, not {bits}");
         Self { mask: u32::MAX >> (32 - bits) }
@@ -31,9 +28,6 @@ impl Clock {
     }
 
     /// The number of ticks after which `duration` is surely over, with both ends truncated to nanoseconds.
-    ///
-    /// # Panics
-    /// If the duration is longer than [`Clock::longest`].
     pub fn ticks(self, duration: Duration) -> u32 {
         assert!(duration <= self.longest(), "{duration:?} is too long for a clock of {} ns", self.mask);
         // One tick more, because a start that is rounded down makes the copy look up to a nanosecond older.

@@ -5,14 +5,11 @@ use hitless_core::wire::packet::MTU_FRAME_BYTES;
 
 use super::settings::SqrSettings;
 
-/// The ports of a switch with SQR, and their settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqrConfig {
-    /// Ports of protected links.
     pub protected: Vec<PortId>,
     /// The number of ports with a link, numbered from 0. Each gets a caching queue, because any can become a backup.
     pub line_ports: u16,
-    /// Ports of the ring.
     pub caching_ports: Vec<PortId>,
     /// The ring's share of each port; a full share for ports beyond the end.
     pub ring_shares: Vec<RingShare>,

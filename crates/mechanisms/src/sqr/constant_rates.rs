@@ -62,6 +62,7 @@ fn ring(
 ) {
     let copies = links.iter().map(|&link| bps_over(check, topology, routing, Some(settings), link));
     let sent_bps = copies.fold(0, u64::saturating_add);
+    // A copy that is read before its time goes round again.
     let copies_bps = sent_bps.saturating_add(sent_bps / 2);
     let names = settings.caching_ports.iter();
     let ports = names.filter_map(|name| select_switch_ports(topology, name, 0).ok()).filter(|at| at.switch == switch);
@@ -130,6 +131,7 @@ fn group_bps(check: &Check<'_>, topology: &Topology, routing: &Routing, group: &
         let mut firsts = topology.attachments(source).map(|(switch, _)| switch);
         firsts.all(|first| always_crosses(topology, routing, first, destination, link, &mut known))
     };
+    // Flows with several paths may avoid the link, so that only the others surely load it.
     (flows.filter(has_no_other_way).count() as u64).saturating_mul(udp.rate.as_bps())
 }
 

@@ -39,7 +39,6 @@ hitless_switch::counters! {
     }
 }
 
-/// Bytes in the cache over time.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub struct CachedBytes {
     now_bytes: u64,
@@ -82,7 +81,6 @@ impl CachedBytes {
 pub struct SwitchCounters {
     ports: Vec<PortCounters>,
     pub cached: CachedBytes,
-    /// The number of times that caching was paused.
     pub pauses: u64,
 }
 
@@ -95,7 +93,6 @@ impl SwitchCounters {
         &mut self.ports[usize::from(port.0)]
     }
 
-    /// The report with the counters of the `protected` ports.
     pub fn report(&self, protected: &[PortId]) -> Report {
         let mut report = Report::new("sqr");
         for &port in protected {

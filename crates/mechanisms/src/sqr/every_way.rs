@@ -20,23 +20,19 @@ const PRIMARY: PortId = PortId(1);
 const BACKUP: PortId = PortId(2);
 const PORTS: u16 = 3;
 
-/// Steps from a failure to its detection.
 const DETECTION: u64 = 3;
-/// Maximum number of steps from detection to repair.
 const REPAIR_MAX: u64 = 2;
 /// Steps from the last bit at a MAC to the receiver, by port, without the rest of the departure step.
 const WAYS: [u64; 3] = [1, 1, 2];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
-    /// The same port works again.
     SamePort,
     /// The other port takes over at detection, until the link is back.
     Reroute,
 }
 
 impl State for Sqr {
-    /// # Panics If the ring has more than one port, because its load is not told.
     fn tell(&self, digest: &mut Digest<'_>) {
         assert_eq!(self.config.caching_ports.len(), 1, "the load of a ring of several ports is not told");
         let age = digest.now().saturating_since(START);
@@ -140,7 +136,6 @@ impl<'c> World<'c> {
         }
     }
 
-    /// Collects the packets that have left or arrived by now.
     fn collect(&mut self, now: Time) -> Result<(), String> {
         self.repairs.retain(|&(whole_at, known_at, port)| {
             let link = &mut self.links[usize::from(port.0)];

@@ -9,10 +9,8 @@ use hitless_core::wire::{PortId, QueueId};
 /// The number of home queues of a protected port.
 pub const HOME_QUEUES: u8 = 8;
 
-/// The home queues of all ports.
 #[derive(Debug, Default, hitless_core::state::State)]
 pub struct HomeQueues {
-    /// The first home queue, by port.
     first: Vec<QueueId>,
     /// The binary logarithm of the number of tags in a block.
     block_shift: u32,
@@ -21,6 +19,7 @@ pub struct HomeQueues {
 impl HomeQueues {
     /// Home queues that begin with `first` at each port, for `copies_max` copies.
     pub fn new(first: Vec<QueueId>, copies_max: u64) -> Self {
+        assert!(first.iter().all(|queue| queue.0 <= u8::MAX - HOME_QUEUES), "home queues have numbers of 8 bits");
         // A power of two, so that the queue is a shift of the tag, and the blocks stay in step when tags wrap.
         let block = copies_max.div_ceil(u64::from(HOME_QUEUES)).clamp(1, 1 << 30);
         Self { first, block_shift: block.next_power_of_two().ilog2() }

@@ -51,7 +51,6 @@ impl Kind for Sqr {
         protected.map(at_port).collect()
     }
 
-    /// The ring's queue and the home queues.
     fn queues(_: &SqrSettings) -> u16 {
         1 + u16::from(HOME_QUEUES)
     }
@@ -114,7 +113,7 @@ fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::triangle::triangle_with;
+    use crate::small_world::triangle_with;
 
     const SQR: &str = r#"
     [[mechanism]]

@@ -27,7 +27,6 @@ pub struct Skip {
 }
 
 impl CacheMetadata {
-    /// The number of ports that the field can distinguish.
     pub const PORTS: u16 = 1 << 14;
     const IS_KEPT_BACK: u16 = 1 << 15;
     const HAS_SKIP: u16 = 1 << 14;

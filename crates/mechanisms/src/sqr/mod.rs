@@ -35,7 +35,6 @@ mod every_way;
 mod home;
 mod kind;
 pub mod metadata;
-mod moved;
 mod order;
 mod resources;
 mod settings;
@@ -51,18 +50,16 @@ use hitless_switch::{
     Verdict,
 };
 
-use backup_paths::{BackupPaths, PathChange};
+use backup_paths::{BackupPaths, MovedPackets, PathChange};
 pub use clock::Clock;
 pub use config::{RingShare, SqrConfig};
 use counters::SwitchCounters;
 use home::{HOME_QUEUES, HomeQueues};
-use moved::MovedPackets;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use timer::Timer;
 use utilization::Utilization;
 
-/// Mark of a packet in the cache.
 const CACHED: u8 = 1;
 
 /// The minimum wait for a packet that may be missing. It is longer than the round of any copy, even among thousands of
@@ -87,7 +84,6 @@ struct Look {
 pub struct Sqr {
     #[configured]
     config: SqrConfig,
-    /// The clock of the copies' timestamps.
     #[configured]
     clock: Clock,
     steady_delay: Duration,
@@ -115,8 +111,6 @@ pub struct Sqr {
 
 impl Sqr {
     /// SQR with an empty cache.
-    ///
-    /// # Panics If a delay is longer than half the clock's range, or the ring is empty.
     pub fn new(config: SqrConfig) -> Self {
         Self::with_first_tag(config, 0)
     }
@@ -264,6 +258,7 @@ impl Sqr {
             return false;
         }
         if let Some(backstop) = self.config.settings.backstop {
+            // Two thresholds, so that caching does not stop and start with each packet.
             let used_bytes = context.buffer().used_bytes();
             if !self.is_paused_by_backstop && used_bytes >= backstop.pause.0 {
                 self.is_paused_by_backstop = true;
@@ -308,6 +303,7 @@ impl Sqr {
     fn copy(&mut self, context: &mut Context<'_>, metadata: CacheMetadata, towards: PortId) {
         let bytes = context.packet().frame_bytes;
         let queue = self.caching_queue(towards);
+        // Egress cloning makes the copy, and the original leaves at once (section III-F).
         let edit = |packet: &mut Packet| packet.push_shim(metadata).expect("a packet in egress has room");
         let admitted = match self.config.settings.caching {
             SqrCaching::Ring => {
@@ -392,6 +388,7 @@ impl Sqr {
 
     /// Continues the order at `next`: serves its home queue, or all queues once every copy is sent.
     fn open_next(&mut self, context: &mut Context<'_>, primary: PortId, next: u32) {
+        // Behind the last copy come packets in their order of arrival: the home queues no longer sort them.
         if self.order.check_copies_passed(context.pass(), primary, next) {
             context.scheduler(primary).release_hosts();
         } else if self.home.queue(primary, next) != self.home.queue(primary, next.wrapping_sub(1)) {
@@ -407,7 +404,6 @@ impl Sqr {
         self.caching_queues[usize::from(port.0)]
     }
 
-    /// Whether the packet was last sent to the home queues of `primary`.
     fn is_for_home(&self, packet: &Packet, primary: PortId) -> bool {
         packet.egress_port == primary && self.home.contains(primary, packet.queue)
     }
@@ -466,6 +462,7 @@ impl Sqr {
     /// Steps over missing copies at the head of a queue that is not served. Gives up the remaining copies if none has
     /// left for a long time: packets must not wait for a copy that no longer exists.
     fn look_after_copies(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
+        // A later change of the path has its own timer.
         if !self.ways.is_latest(primary, number) {
             return;
         }
@@ -494,6 +491,7 @@ impl Mechanism for Sqr {
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let line_ports = usize::from(self.config.line_ports);
         self.caching_queues = queue_counts[..line_ports].iter().map(|&count| QueueId(count as u8)).collect();
+        // Queues are numbered in the order of the requests below: the ring's, then the home queues.
         let first_homes = self.caching_queues.iter().map(|queue| QueueId(queue.0 + 1)).collect();
         self.home = HomeQueues::new(first_homes, self.config.copies_max());
         let ports = (0..self.config.line_ports).map(PortId);
@@ -521,6 +519,7 @@ impl Mechanism for Sqr {
         if cached.is_kept_back && !self.is_for_home(context.packet(), cached.primary) {
             self.moved[usize::from(cached.primary.0)].remove();
         }
+        // The tag must not be waited for: its packet no longer exists.
         self.order.withdraw(context.pass(), &cached);
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         let counters = self.counters.port(cached.primary);

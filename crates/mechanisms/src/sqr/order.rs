@@ -21,13 +21,11 @@ struct Tags {
 }
 
 impl Tags {
-    /// The number of tags waiting for their turn.
     fn waiting(self) -> i32 {
         self.assigned.wrapping_sub(self.next) as i32
     }
 }
 
-/// The decision on an original packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginalTurn {
     /// Leave at once, with this tag.
@@ -38,16 +36,11 @@ pub enum OriginalTurn {
     KeptBack(u32),
 }
 
-/// The decision on a cached packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachedTurn {
-    /// A copy of a packet that has been sent.
     Sent,
     Due,
-    Waiting {
-        /// The tag that is due.
-        next: u32,
-    },
+    Waiting { next: u32 },
 }
 
 impl CachedTurn {
@@ -74,7 +67,6 @@ struct Stall {
 register_cell!(Tags { assigned: u32, next: u32 });
 register_cell!(Stall { next: u32, since_ns: u32 });
 
-/// The order of all protected ports of a switch.
 #[derive(Debug, hitless_core::state::State)]
 pub struct PacketOrder {
     #[part]
@@ -108,13 +100,11 @@ impl PacketOrder {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         let words = [&self.lowest_waiting, &self.retired, &self.kept_from, &self.missing].map(RegisterArray::stated);
         [self.tags.stated(), self.stalls.stated()].into_iter().chain(words)
     }
 
-    /// Decides on an original packet of `port` in egress.
     pub fn original(&mut self, pass: &mut Pass, port: PortId, has_way: bool, may_copy: bool) -> OriginalTurn {
         // A single access reads and advances both tags, as a register of a pipeline allows (section III-F).
         self.tags.access(pass, usize::from(port.0), |tags| {
@@ -204,7 +194,6 @@ impl PacketOrder {
         }
     }
 
-    /// Notes a packet without a copy.
     pub fn note_missing(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
         let place = missing_place(usize::from(cached.primary.0), cached.tag);
         self.missing.access(pass, place, |tag| *tag = cached.tag);

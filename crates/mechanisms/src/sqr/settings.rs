@@ -163,9 +163,6 @@ impl SqrSettings {
     }
 
     /// The steady delay and the failure delay.
-    ///
-    /// # Panics
-    /// If the scenario was not read by `check`, which fills them in.
     pub fn delays(&self) -> (Duration, Duration) {
         self.steady_delay.zip(self.failure_delay).expect("a scenario that was checked has both delays")
     }

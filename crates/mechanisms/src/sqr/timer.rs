@@ -3,13 +3,17 @@
 use hitless_core::wire::PortId;
 use hitless_switch::TimerToken;
 
-/// A timer. `number` is that of the change of `primary`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// The hold of new packets ends.
-    Hold { primary: PortId, number: u16 },
+    Hold {
+        primary: PortId,
+        number: u16,
+    },
     /// The control plane looks after copies.
-    Look { primary: PortId, number: u16 },
+    Look {
+        primary: PortId,
+        number: u16,
+    },
 }
 
 const LOOK: u32 = 1 << 31;

@@ -9,7 +9,6 @@ use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, Topol
 
 use super::settings::SqrSettings;
 
-/// The maximum number of failures examined per entry.
 const MOST_FAILURES: u64 = 10_000;
 
 /// A link, and the time of a failure that may keep or move its packets.
@@ -69,6 +68,7 @@ fn troubles(check: &Check<'_>, topology: &Topology, settings: &SqrSettings) -> V
                 break;
             }
             let last = after(after(from, failure_of.jitter), failure);
+            // After the repair packets are still held until those on the backup have arrived.
             let to = repair.map_or(Time::NEVER, |repair| after(after(last, repair), settings.return_hold()));
             troubles.push(Trouble { from, to, link });
         }

@@ -5,7 +5,6 @@ use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 
 use super::clock::Clock;
 
-/// The bytes of a port in a window.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Window {
     started_ns: u32,
@@ -36,9 +35,6 @@ pub struct Utilization {
 
 impl Utilization {
     /// Utilization of idle ports; the ring begins with the first of `caching_ports`.
-    ///
-    /// # Panics
-    /// If `caching_ports` is empty.
     pub fn new(ports: usize, caching_ports: &[PortId], window_ns: u32) -> Self {
         let first = *caching_ports.first().expect("a ring has at least one port");
         let is_caching = (0..ports).map(|port| caching_ports.contains(&PortId(port as u16))).collect();
@@ -51,7 +47,6 @@ impl Utilization {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         [self.windows.stated(), self.least.stated()].into_iter()
     }
@@ -60,6 +55,7 @@ impl Utilization {
     pub fn note(&mut self, pass: &mut Pass, port: PortId, bytes: u32, now_ns: u32, clock: Clock) -> PortId {
         let window_ns = self.window_ns;
         let load = self.windows.access(pass, usize::from(port.0), |window| {
+            // The paper's moving window; here each window starts anew, because a register has a single count.
             if clock.elapsed_ns(window.started_ns, now_ns) >= window_ns {
                 *window = Window { started_ns: now_ns, bytes: 0 };
             }

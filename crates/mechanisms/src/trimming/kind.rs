@@ -38,7 +38,6 @@ impl Kind for Trimming {
         vec![Header::of::<Trimmed>("what is left of trimmed packets", Reach::Everywhere)]
     }
 
-    /// A queue for headers.
     fn queues(_: &TrimmingSettings) -> u16 {
         1
     }
@@ -53,7 +52,6 @@ impl Kind for Trimming {
     }
 }
 
-/// Checks that there are packets to trim.
 fn check_entry(settings: &TrimmingSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     check.ports_named_once(around.topology, &settings.ports, &format!("{section}.ports"));
     let field = |name: &str| format!("{section}.{name}");

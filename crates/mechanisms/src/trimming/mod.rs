@@ -41,10 +41,8 @@ hitless_switch::counters! {
 pub struct Trimming {
     #[configured]
     settings: TrimmingSettings,
-    /// Ports that cut refused packets.
     #[part]
     ports: ConfiguredPorts<PortCounters>,
-    /// The queue of the headers, by port.
     header_queues: Vec<Option<QueueId>>,
 }
 
@@ -64,7 +62,6 @@ impl Trimming {
         }
     }
 
-    /// Sends a packet to the queue of the headers of a port.
     fn to_headers(&self, port: PortId) -> Verdict {
         let queue = self.header_queues[usize::from(port.0)].expect("the port was subscribed to");
         Verdict::Forward { port, queue }

@@ -8,7 +8,6 @@ use crate::configured_ports::ConfiguredPorts;
 use crate::detours::Detours;
 
 hitless_switch::counters! {
-    /// Counters of a port with sorted queues.
     pub struct PortCounters {
         /// Packets routed to the port.
         seen as packets_seen = "packets seen",
@@ -36,7 +35,6 @@ struct PortRecords {
 pub struct SwitchCounters {
     #[part]
     ports: ConfiguredPorts<PortRecords>,
-    /// Deflections by packet.
     #[part]
     pub detours: Detours,
 }
@@ -53,7 +51,6 @@ impl SwitchCounters {
         &mut self.ports.of(port).counters
     }
 
-    /// Notes that a packet of this rank is routed to the port.
     #[inline]
     pub fn seen(&mut self, port: PortId, rank: impl FnOnce() -> u32) {
         let records = self.ports.of(port);
@@ -63,7 +60,6 @@ impl SwitchCounters {
         }
     }
 
-    /// Notes that a packet must leave the port.
     pub fn victim(&mut self, port: PortId, was_queued: bool) {
         let counters = self.port(port);
         counters.victims += 1;

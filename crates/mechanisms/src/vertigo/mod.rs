@@ -26,7 +26,6 @@ use crate::neighbours::Neighbours;
 use counters::SwitchCounters;
 pub use settings::VertigoSettings;
 
-/// A port with sorted queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SortedPort {
     pub port: PortId,
@@ -45,8 +44,6 @@ pub struct Vertigo {
 
 impl Vertigo {
     /// Vertigo that sorts the queues of `ports` and deflects their victims, with random choices from `stream`.
-    ///
-    /// # Panics If the number of candidates is not 1 or 2.
     pub fn new(ports: Vec<SortedPort>, settings: &VertigoSettings, stream: Stream) -> Self {
         let &VertigoSettings { candidates, to_arrival_port, record_ranks, .. } = settings;
         assert!((1..=2).contains(&candidates), "{candidates} candidates for a victim");
@@ -60,7 +57,6 @@ impl Vertigo {
         }
     }
 
-    /// Chooses the port of the current victim, which was routed to `full`.
     fn choose(&mut self, full: PortId, context: &mut Context<'_>) -> Option<PortId> {
         let &mut Packet { ingress_port: arrived_by, class, .. } = context.packet();
         let eligible = self.neighbours.eligible(arrived_by, Some(full));
@@ -80,7 +76,6 @@ impl Vertigo {
         Some(if load(second) < load(first) { second } else { first })
     }
 
-    /// Counts that the current packet leaves `port` for `towards`.
     fn count_deflected(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let packet = context.packet();
         self.counters.detours.once_more(packet);

@@ -26,16 +26,13 @@ pub(super) struct Coded {
 
 #[derive(Debug, Default, hitless_core::state::Value)]
 struct Blocks {
-    /// The number of the first remembered block.
     first: u32,
     blocks: VecDeque<Box<[Coded]>>,
 }
 
-/// The sender's end of the contents.
 #[derive(Debug)]
 pub struct Writer(Arc<Mutex<Blocks>>);
 
-/// The receiver's end of the contents.
 #[derive(Debug)]
 pub struct Reader(Arc<Mutex<Blocks>>);
 

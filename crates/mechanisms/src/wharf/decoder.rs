@@ -10,7 +10,6 @@ use super::contents::{Coded, Reader};
 use super::settings::WharfSettings;
 use crate::link_checker::Checker;
 
-/// The received frames of a block.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Block {
     /// One bit per data frame.
@@ -47,7 +46,6 @@ pub struct Decoder {
     settings: WharfSettings,
     #[configured]
     contents: Reader,
-    /// The block of the newest frame.
     newest: u8,
     /// The newest block and the one before it, whose parity may come behind a frame of the next block.
     open: [Block; 2],
@@ -81,7 +79,6 @@ impl Decoder {
         }
     }
 
-    /// Handles a frame of the link.
     pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(header) = context.packet().remove_shim::<WharfHeader>() else { return Verdict::Continue };
         let check: Option<CheckNumber> = context.packet().remove_shim();

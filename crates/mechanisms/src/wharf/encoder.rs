@@ -35,11 +35,9 @@ pub struct Encoder {
     parity_queue: QueueId,
     #[part]
     contents: Writer,
-    /// The block being filled.
     block: u8,
     coded: Vec<Coded>,
     coded_bytes: u64,
-    /// Time of the next timer event.
     wakes_at: Time,
     check_number: u32,
     counters: Counters,

@@ -26,7 +26,6 @@ pub struct WharfHeader {
 }
 
 impl WharfHeader {
-    /// The count of block numbers.
     pub const BLOCKS: u8 = 32;
     const CLASSES: u8 = 8;
 }

@@ -44,7 +44,6 @@ impl Kind for Wharf {
         vec![Header::of::<WharfHeader>("Wharf", reach).and::<CheckNumber>()]
     }
 
-    /// A queue for parity.
     fn queues(_: &WharfSettings) -> u16 {
         1
     }
@@ -54,7 +53,7 @@ impl Kind for Wharf {
         if check.link_between_switches(around.topology, &settings.link, "Wharf", &field("link")).is_none() {
             return;
         }
-        let why = "its coder is there for real frames, and the live data path does not use it yet";
+        let why = "there is no coder for real frames";
         check.runs_in_simulations_only("Wharf", why, section);
         check.require(settings.flush_time() > Duration::ZERO, &field("flush_after"), "must be above zero");
     }

@@ -46,8 +46,6 @@ impl WharfSettings {
     }
 
     /// The time after which an incomplete block ends.
-    ///
-    /// # Panics If the scenario was not read by `check`, which fills it in.
     pub fn flush_time(&self) -> Duration {
         self.flush_after.expect("a scenario that was checked says when blocks end")
     }

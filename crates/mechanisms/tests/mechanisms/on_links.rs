@@ -25,7 +25,6 @@ const DETOURED: DetourHeader = DetourHeader { sequence: 70_000, origin: 3, detou
 const MESSAGE: MessageHeader = MessageHeader { origin: 3, port: PortId(2), is_repeated: true, depth_segments: 9 };
 const MARK: PriorityMark = PriorityMark { rank_bytes: 70_000, flowlet: 0, is_first: false, retransmissions: 0 };
 
-/// A link with all headers of this tree.
 fn all() -> LinkHeaderSet {
     spoken(&[&linkguardian::headers::ON_LINKS, &rimm::headers::ON_LINKS, &PRIORITIES])
 }

@@ -7,7 +7,6 @@ use hitless_core::wire::{Packet, PortId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{DropReason, PortState, Report, Switch};
 
-/// The number of detours of a packet.
 pub fn detours(packet: &Packet) -> Option<u8> {
     packet.shims.get::<DetourCount>().map(|count| count.0)
 }
@@ -30,12 +29,10 @@ impl DerefMut for OneSwitch {
 }
 
 impl OneSwitch {
-    /// A started switch with the given routes.
     pub fn new(switch: Switch, route: fn(&Packet) -> PortId) -> Self {
         Self(Harness::of_one(switch, route))
     }
 
-    /// Reports the state of a port to the switch, now.
     pub fn port_state(&mut self, port: PortId, state: PortState) {
         let now = self.world.now;
         self.tell_state(now, 0, port, state);
@@ -49,7 +46,6 @@ impl OneSwitch {
         assert_eq!(self.switches[0].violation(), None);
     }
 
-    /// The numbers of all departed packets.
     pub fn sent(&self) -> Vec<u32> {
         self.world.left.iter().map(|left| left.packet.frame).collect()
     }
@@ -59,7 +55,6 @@ impl OneSwitch {
         self.world.left.iter().filter(|left| ports.contains(&left.port)).count()
     }
 
-    /// The drop reasons of packets.
     pub fn reasons(&self) -> Vec<DropReason> {
         self.world.ended.iter().map(|ended| ended.reason).collect()
     }

@@ -30,7 +30,6 @@ impl Bench {
         Self { one: OneSwitch::new(switch, |_| SWITCH), now: Time::ZERO }
     }
 
-    /// Sends a packet; returns its rank behind the guard.
     fn send(&mut self, flow: u32, frame_bytes: u32, mark: Option<PriorityMark>) -> Option<u32> {
         self.now += Duration::from_us(2);
         let mut packet = Packet { frame_bytes, flow_hash: flow, ttl: 9, ..Packet::default() };

@@ -7,7 +7,6 @@ use hitless_mechanisms::sqr::{SqrConfig, SqrSettings};
 use hitless_mechanisms::{Afq, LinkLayerRetry, Rimm, Sqr, Wharf};
 use hitless_switch::{Budget, Footprint, Mechanism, QueueLimit, Resources};
 
-/// The resources on a switch with `ports` ports of one queue.
 fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint) {
     mechanism.needs(&vec![1; ports]);
     let resources = mechanism.resources();

@@ -18,15 +18,12 @@ pub const RECIRCULATION: PortId = PortId(2);
 
 pub use hitless_switch::testing::Fate;
 
-/// The mechanisms of the two switches.
 pub type Ends = [Box<dyn Mechanism>; 2];
 
-/// Boxes both mechanisms.
 pub fn boxed<M: Mechanism + 'static>(ends: [M; 2]) -> Ends {
     ends.map(|end| Box::new(end) as Box<dyn Mechanism>)
 }
 
-/// A packet delivered at the edge of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub number: u64,
@@ -42,9 +39,7 @@ pub struct OnLink {
     pub sets: [u64; 2],
 }
 
-/// The outputs of the switches.
 pub struct World {
-    /// Deliveries by switch.
     pub delivered: [Vec<Delivery>; 2],
     pub ended: [u64; DropReason::COUNT],
     pub frames_lost: u64,
@@ -66,7 +61,6 @@ impl World {
     }
 }
 
-/// The two switches and everything between them.
 pub struct Pair {
     pub world: World,
     harness: Harness,
@@ -131,7 +125,6 @@ impl Pair {
         self.inject_each(from, start, first, (first..first + count).map(|number| (MTU_FRAME_BYTES, class(number))))
     }
 
-    /// Like [`Self::inject`], with frames of these sizes.
     pub fn inject_sized(&mut self, from: usize, start: Time, first: u64, sizes: impl Iterator<Item = u32>) -> Time {
         self.inject_each(from, start, first, sizes.map(|frame_bytes| (frame_bytes, 0)))
     }
@@ -173,7 +166,6 @@ impl Pair {
         self.harness.command(at, switch, command.number());
     }
 
-    /// Reports the state of the link to a switch.
     pub fn tell_state(&mut self, switch: usize, at: Time, state: PortState) {
         self.harness.tell_state(at, switch, LINK, state);
     }
@@ -184,8 +176,15 @@ impl Pair {
         self.restarts.push((at, number, mechanism));
     }
 
+    /// Injects `count` datagrams at switch 0 from the beginning, and runs to the end.
+    pub fn send(&mut self, count: u64) -> Time {
+        self.inject(0, Time::ZERO, 0, count);
+        self.run()
+    }
+
     /// Runs until no event is left; returns the time.
     pub fn run(&mut self) -> Time {
+        let is_restarted = !self.restarts.is_empty();
         for (at, number, mechanism) in std::mem::take(&mut self.restarts) {
             self.run_before(at);
             self.harness.world.now = at;
@@ -195,6 +194,8 @@ impl Pair {
         for switch in &self.harness.switches {
             assert_eq!(switch.violation(), None);
         }
+        // An end that is started anew does not know what the link has delivered before.
+        assert!(is_restarted || self.violated_invariants().is_empty(), "{:?}", self.violated_invariants());
         self.harness.world.now
     }
 
@@ -219,12 +220,10 @@ impl Pair {
         *self.on_link.borrow()
     }
 
-    /// The number of existing packets.
     pub fn alive(&self) -> usize {
         self.harness.world.packets.alive()
     }
 
-    /// The numbers delivered at the edge of a switch.
     pub fn numbers(&self, switch: usize) -> Vec<u64> {
         self.world.delivered[switch].iter().map(|delivery| delivery.number).collect()
     }

@@ -8,7 +8,9 @@ use hitless_mechanisms::vertigo::{SortedPort, VertigoSettings};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use proptest::prelude::*;
 
-use crate::deflection::world::{HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, switch_with};
+use crate::deflection::world::{
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, assert_likely, first_choices, switch_with,
+};
 use crate::one_switch::{OneSwitch, detours};
 
 #[derive(Clone, Copy)]
@@ -25,7 +27,6 @@ struct Settings {
 const SETTINGS: Settings =
     Settings { hardware: HARDWARE, candidates: 2, to_arrival_port: true, record_ranks: false, sorted: 6, seed: 1 };
 
-/// Queues of two packets.
 const TWO: Hardware = Hardware { limit: QueueLimit::Packets(2), ..HARDWARE };
 
 fn bench(settings: Settings) -> OneSwitch {
@@ -165,18 +166,11 @@ fn ranks_are_recorded_where_that_is_asked_for() {
     }
 }
 
-/// The destination of the first victim, for many seeds: chi-square with two degrees of freedom, 99.9 % below 13.8.
 #[test]
 fn each_neighbour_with_the_same_load_is_as_likely_as_the_others() {
     for candidates in [1, 2] {
-        let mut counts = [0u32; 3];
-        for seed in 0..3_000 {
-            let bench = burst(Settings { seed, candidates, ..SETTINGS }, HOST, &[1; 4]);
-            let chosen = NEIGHBOURS.iter().position(|&port| bench.left_by(port).len() == 1);
-            counts[chosen.expect("one was deflected")] += 1;
-        }
-        let chi_square: f64 = counts.iter().map(|&count| (f64::from(count) - 1_000.0).powi(2) / 1_000.0).sum();
-        assert!(chi_square < 13.8, "{counts:?}");
+        let counts = first_choices(3_000, |seed| burst(Settings { seed, candidates, ..SETTINGS }, HOST, &[1; 4]));
+        assert_likely(counts, [1_000.0; 3]);
     }
 }
 

@@ -10,7 +10,6 @@ fn with(settings: &str) -> String {
     text.replace("ecn_rounds = 8", settings).replace("dctcp", "newreno")
 }
 
-/// The settings of the example, replaced by `settings`.
 fn afq(settings: &str) -> AfqSettings {
     first_settings(&with(settings))
 }
@@ -156,7 +155,6 @@ fn left_out_bytes_per_round_follow_from_the_links_and_the_buffer() {
     assert_eq!(of(&buffer("4 MB"), "kind = \"packet-pair\""), 1_518);
 }
 
-/// The example with a queue for each of four classes.
 fn with_classes(scheduler: &str, settings: &str) -> String {
     let switch = format!("preset = \"ideal\"\nqueues_per_port = 4\nscheduler = \"{scheduler}\"");
     with(settings).replace("preset = \"ideal\"", &switch)

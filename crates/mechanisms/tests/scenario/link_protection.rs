@@ -7,7 +7,6 @@ use super::*;
 
 const SECTION: &str = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine1\"\nactivation = [{ at = \"1 ms\", active = true }]\n";
 
-/// The base with its mechanisms replaced.
 fn with(mechanisms: &str) -> String {
     assert!(BASE.contains(SECTION));
     BASE.replace(SECTION, mechanisms)
@@ -107,7 +106,7 @@ fn a_link_has_one_protection() {
 fn a_live_run_has_no_rivals() {
     let rows = [
         ("link-layer-retry", "a network interface shows neither preambles nor ordered sets", "Link Layer Retry"),
-        ("wharf", "its coder is there for real frames, and the live data path does not use it yet", "Wharf"),
+        ("wharf", "there is no coder for real frames", "Wharf"),
     ];
     for (kind, why, name) in rows {
         let live = check_for(&with(&rival(kind, "")), "base.toml", Purpose::Live).expect_err("should be refused");

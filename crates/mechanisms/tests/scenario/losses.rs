@@ -8,13 +8,11 @@ use super::*;
 
 const BERNOULLI: &str = "{ kind = \"bernoulli\", rate = 1e-3 }";
 
-/// The base scenario with another loss model.
 fn with_loss(loss: &str) -> String {
     assert!(BASE.contains(BERNOULLI));
     BASE.replace(BERNOULLI, loss)
 }
 
-/// Creates a separate folder with a loss trace; returns the name of a scenario there.
 fn folder_with(name: &str, trace: &str) -> (PathBuf, String) {
     let folder = std::env::temp_dir().join(format!("hitless-losses-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the temporary folder is writable");

@@ -39,7 +39,6 @@ fn check_for(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, 
     hitless_scenario::check_for(text, file_name, purpose, builtin(), None)
 }
 
-/// A scenario with an entry in every section.
 const BASE: &str = include_str!("base.toml");
 
 fn base() -> Scenario {
@@ -65,7 +64,6 @@ fn sound(text: &str) -> Scenario {
     check(text, "").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The settings of the first mechanism.
 fn first_settings<S: Clone + 'static>(text: &str) -> S {
     sound(text).mechanisms[0].settings::<S>().expect("the first mechanism is of that kind").clone()
 }

@@ -2,7 +2,6 @@
 
 use super::{TCP, assert_refused, leaf_spine, sound};
 
-/// An entry of a mechanism on some ports.
 fn on(kind: &str, ports: &str) -> String {
     format!("[[mechanism]]\nkind = \"{kind}\"\nports = [{ports}]\n")
 }

@@ -281,7 +281,7 @@ fn an_outage_of_the_link_leaves_no_copy_at_the_sender() {
             for buffering in ["recirculation", "paused-queue"] {
                 let text = burst(faulty, fault, &format!("admission_control = false\nbuffering = \"{buffering}\""));
                 let outcome = run(&text);
-                let counts = ["packets protected", "packets acknowledged", "tails without an answer", "probes"]
+                let counts = ["packets_protected", "packets_acknowledged", "tails_unanswered", "probes"]
                     .map(|name| counter(&outcome, name));
                 let [protected, acknowledged, given_up, probes] = counts;
                 let stays_down = fault == DOWN || faulty == "right->left";

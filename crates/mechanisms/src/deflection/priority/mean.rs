@@ -21,6 +21,7 @@ impl QueuedRanks {
     /// Removes departed packets until only `committed_bytes` are left.
     #[inline]
     pub fn settle(&mut self, committed_bytes: u64) {
+        // A FIFO queue sends the oldest first: the packets that have left are the first ones here.
         while self.bytes > committed_bytes {
             let (rank, frame_bytes) = self.packets.pop_front().expect("its bytes are counted");
             self.bytes -= u64::from(frame_bytes);
@@ -32,7 +33,6 @@ impl QueuedRanks {
         );
     }
 
-    /// Adds a packet behind the others.
     #[inline]
     pub fn add(&mut self, rank: u32, frame_bytes: u32) {
         self.packets.push_back((rank, frame_bytes));
@@ -72,7 +72,6 @@ impl MovingAverage {
         self.mean
     }
 
-    /// Adds a packet of `rank`.
     #[inline]
     pub fn add(&mut self, rank: u32) {
         self.mean = self.next(self.mean, rank);
@@ -83,9 +82,11 @@ impl MovingAverage {
         let parts = self.parts;
         match self.arithmetic {
             Arithmetic::Exact => {
+                // Two factors of 32 bits have a product of 64.
                 let sum = u64::from(parts - 1) * u64::from(mean) + u64::from(rank);
                 (sum / u64::from(parts)) as u32
             }
+            // Section 4.2: pre-filled tables give the change, because a PISA switch multiplies and divides nothing.
             Arithmetic::Tables => mean.saturating_add_signed(tabled_change(mean, rank, parts)),
         }
     }

@@ -14,14 +14,10 @@ pub use tables::{bucket, tabled_change, tabled_share};
 use hitless_core::engine::draws::exp;
 use hitless_core::state::{Damaged, Reader, State, Writer};
 
-/// The estimator of relative priority at a queue.
 #[derive(Clone, Debug)]
 pub enum Estimator {
-    /// By the share of recent packets.
     Quantile(Window),
-    /// By the mean of the packets in the queue.
     ExactMean(QueuedRanks, Arithmetic),
-    /// By the mean of recent packets.
     MovingAverage(MovingAverage, Arithmetic),
 }
 
@@ -62,7 +58,6 @@ impl Estimator {
         }
     }
 
-    /// The relative priority of a packet of `rank`, with `committed_bytes` in the queue or in transit to it.
     #[inline]
     pub fn relative_priority(&mut self, rank: u32, committed_bytes: u64) -> f64 {
         match self {
@@ -75,7 +70,6 @@ impl Estimator {
         }
     }
 
-    /// Notes that a packet of `rank` was compared.
     #[inline]
     pub fn evaluated(&mut self, rank: u32) {
         if let Self::Quantile(window) = self {
@@ -126,7 +120,6 @@ impl Estimator {
         }
     }
 
-    /// Whether the estimator needs the committed bytes of the queue.
     pub const fn asks_for_committed_bytes(&self) -> bool {
         matches!(self, Self::ExactMean(..))
     }

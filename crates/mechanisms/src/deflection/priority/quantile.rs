@@ -62,8 +62,6 @@ pub struct Window {
 
 impl Window {
     /// An empty window.
-    ///
-    /// # Panics If the window has no entries or the sampling period is 0.
     pub fn new(settings: QuantileSettings) -> Self {
         assert!(settings.window > 0 && settings.sample_every > 0, "a window without entries tells nothing");
         Self { settings, ranks: Vec::with_capacity(settings.window as usize), next: 0, skipped: 0 }

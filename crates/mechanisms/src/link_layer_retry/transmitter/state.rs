@@ -33,7 +33,6 @@ impl explore::State for Transmitter {
 }
 
 impl Transmitter {
-    /// Sets the number of the first frame.
     pub fn begin_at(&mut self, first: SequenceNumber) {
         self.next = first;
     }

@@ -36,7 +36,6 @@ impl Level {
     }
 }
 
-/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Message {
     /// From the sender: the next numbered packet will have this number, regardless of earlier ones.
@@ -93,7 +92,6 @@ impl Message {
     }
 }
 
-/// A message with its channel and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ControlHeader {
     pub message: Message,

@@ -9,9 +9,7 @@ use hitless_core::wire::shim::{Shim, ShimId};
 pub enum PacketType {
     /// A protected packet on the link.
     Data = 0,
-    /// An acknowledgement.
     Ack = 1,
-    /// An acknowledgement followed by a loss notification.
     AckWithLoss = 2,
     /// A copy in the sender's buffer; never on the link.
     TxBuffered = 3,
@@ -37,7 +35,6 @@ pub struct DataHeader {
     pub channel: u8,
     /// The packet's number on this link.
     pub sequence: SequenceNumber,
-    /// A retransmitted copy.
     pub retransmitted: bool,
     /// A dummy: no payload, carries the next unsent number.
     pub dummy: bool,
@@ -48,7 +45,6 @@ pub struct DataHeader {
 }
 
 impl DataHeader {
-    /// A header of `packet_type` with all flags clear.
     pub const fn new(packet_type: PacketType, sequence: SequenceNumber) -> Self {
         Self {
             packet_type,

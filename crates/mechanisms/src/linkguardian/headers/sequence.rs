@@ -40,7 +40,6 @@ pub struct SequenceNumber {
 }
 
 impl SequenceNumber {
-    /// The count of numbers in an era.
     pub const RANGE: u32 = 1 << 16;
 
     pub const fn new(value: u16, era: Era) -> Self {

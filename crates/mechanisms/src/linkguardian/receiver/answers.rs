@@ -63,7 +63,6 @@ impl Receiver {
         self.acknowledgements_pending.access(context.pass(), 0, |pending| *pending = 0);
     }
 
-    /// Handles a message from the sender.
     pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         match control.message {
             Message::Start if self.config.handshake => {
@@ -145,6 +144,7 @@ impl Receiver {
         let channel = self.config.channel;
         let ack = AckHeader { channel, acknowledged: gap.seen_until, piggybacked: false };
         let loss = LossNotification { first_lost: gap.first_lost, count: gap.count.min(u32::from(u8::MAX)) as u8 };
+        // The headers add their bytes: with them the frame has the minimum length.
         let payload_bytes = MINIMUM_FRAME_BYTES - AckHeader::WIRE_BYTES - LossNotification::WIRE_BYTES;
         let mut packet = Packet { frame_bytes: payload_bytes, ..Packet::default() };
         packet.push_shim(ack).and_then(|()| packet.push_shim(loss)).expect("an empty stack has room for both");

@@ -10,7 +10,6 @@ use super::Receiver;
 
 /// Timer packets between repetitions of a pause frame: 1.6 us, the time until a pause takes effect.
 const TIMER_PACKETS_BETWEEN: u64 = 16;
-/// Number of repetitions of a resume.
 const REPETITIONS: u8 = 3;
 
 impl Receiver {
@@ -49,6 +48,7 @@ impl Receiver {
     /// Pauses the sender if the reordering buffer is too full; called by a timer packet.
     pub fn test_depth(&mut self, context: &mut Context<'_>) {
         self.depth_is_watched = false;
+        // Lines 1 to 3 of algorithm 2. A resume needs no timer: packets that leave the queue test the depth themselves.
         if self.held_bytes >= self.config.pause_threshold.0 && !self.is_pausing.peek(0) {
             self.is_pausing.poke(0, true);
             self.announce(context);

@@ -4,7 +4,6 @@ use hitless_core::wire::Duration;
 
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct ReceiverCounters {
-    /// Packets found missing.
     pub losses: u64,
     /// Gaps in the sequence numbers, by length 1, 2, ...; the last entry counts all longer gaps.
     pub loss_runs: [u64; 8],
@@ -16,15 +15,11 @@ pub struct ReceiverCounters {
     pub timeouts: u64,
     /// Packets that waited in the reordering buffer.
     pub buffered: u64,
-    /// Passes through the recirculation port.
     pub recirculations: u64,
     /// Retransmitted copies that were no longer needed.
     pub duplicates: u64,
-    /// Explicit acknowledgements sent.
     pub explicit_acknowledgements: u64,
-    /// Acknowledgements on traffic of the reverse direction.
     pub piggybacked_acknowledgements: u64,
-    /// Pause frames sent.
     pub pauses: u64,
     /// Forwarded packets, including repairs.
     pub delivered: u64,

@@ -5,17 +5,14 @@
 
 use crate::linkguardian::headers::SequenceNumber;
 
-/// Sequence numbers of early repairs.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub struct EarlyRepairs {
-    /// Waiting repairs in order of arrival.
     waiting: Vec<SequenceNumber>,
     /// Repair that is due: its queue has the credit for it.
     called: Option<SequenceNumber>,
 }
 
 impl EarlyRepairs {
-    /// Notes a repair that waits.
     pub fn note(&mut self, sequence: SequenceNumber) {
         self.waiting.push(sequence);
     }
@@ -24,13 +21,11 @@ impl EarlyRepairs {
         self.waiting.contains(&sequence)
     }
 
-    /// Finds the first waiting repair at or after `next`.
     pub fn first_from(&self, next: SequenceNumber) -> Option<SequenceNumber> {
         let ahead = self.waiting.iter().copied().filter(|sequence| sequence.offset_from(next) >= 0);
         ahead.min_by_key(|sequence| sequence.steps_from(next))
     }
 
-    /// Whether a repair before `next` still waits.
     pub fn has_before(&self, next: SequenceNumber) -> bool {
         self.waiting.iter().any(|sequence| sequence.offset_from(next) < 0)
     }

@@ -10,7 +10,6 @@ pub struct Gap {
     pub first_lost: SequenceNumber,
     pub count: u32,
     pub seen_until: SequenceNumber,
-    /// Time of the first report.
     pub reported_since: Option<Time>,
 }
 
@@ -28,7 +27,6 @@ impl Gap {
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Reports {
     pub gaps: VecDeque<Gap>,
-    /// Time of the last report of the first gap.
     pub reported_at: Time,
     /// Whether a timer is running for the answer.
     pub is_armed: bool,

@@ -14,18 +14,14 @@ const REMEMBERED_MAX: usize = 2_048;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct MissingNumber {
     pub sequence: SequenceNumber,
-    /// Time at which it was found missing.
     pub since: Time,
-    /// Whether packets behind it wait for it.
     pub is_awaited: bool,
 }
 
-/// All missing numbers, in order.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Missing(VecDeque<MissingNumber>);
 
 impl Missing {
-    /// Notes `count` missing numbers, starting with `first`.
     pub fn note(&mut self, first: SequenceNumber, count: u32, since: Time, is_awaited: bool) {
         let entry = |offset| MissingNumber { sequence: first.plus(offset as u16), since, is_awaited };
         self.0.extend((0..count).map(entry));
@@ -34,7 +30,6 @@ impl Missing {
         }
     }
 
-    /// Removes a number that has arrived.
     pub fn take(&mut self, sequence: SequenceNumber) -> Option<MissingNumber> {
         let position = self.0.iter().position(|missing| missing.sequence == sequence)?;
         self.0.remove(position)
@@ -105,7 +100,6 @@ impl Missing {
         self.0.clear();
     }
 
-    /// Whether any missing number satisfies `holds`.
     pub fn any(&self, holds: impl Fn(SequenceNumber) -> bool) -> bool {
         self.0.iter().any(|missing| holds(missing.sequence))
     }

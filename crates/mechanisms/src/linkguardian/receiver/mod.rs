@@ -79,7 +79,6 @@ pub struct Receiver {
     knows_numbers: bool,
     /// Time of the last request for the first number.
     asked_at: Option<Time>,
-    /// The number of the next original packet.
     #[part]
     expected: RegisterArray<SequenceNumber>,
     /// The number to forward next (paper, algorithm 1).
@@ -94,7 +93,6 @@ pub struct Receiver {
     is_pausing: RegisterArray<bool>,
     /// Time at which a timer packet becomes the next pause frame.
     pause_due_at: Option<Time>,
-    /// Remaining repetitions of the last pause frame.
     pause_repetitions: u8,
     /// Start of the timer packets' countdown; only valid while packets wait.
     countdown_from: Time,
@@ -178,7 +176,6 @@ impl Receiver {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         let numbers = [&self.expected, &self.ack_number].map(RegisterArray::stated);
         numbers.into_iter().chain([self.acknowledgements_pending.stated(), self.is_pausing.stated()]).collect()
@@ -219,7 +216,6 @@ impl Receiver {
         self.start_monitor(context);
     }
 
-    /// The queues of the protection itself.
     pub fn own_queues(&self) -> [QueueId; 2] {
         [self.notification_queue, self.acknowledgement_queue]
     }
@@ -228,11 +224,11 @@ impl Receiver {
         self.is_active = is_active;
     }
 
-    /// Handles a frame from the protected link.
     pub fn take_from_link(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         if !header.is_for_links() {
             return self.refuse();
         }
+        // Any numbered frame shows that the sender protects, before it is known whether its number is credible.
         self.hears_numbers = Some(true);
         if !self.knows_numbers {
             return self.take_without_numbers(header, context);
@@ -249,7 +245,6 @@ impl Receiver {
         }
     }
 
-    /// Notes a packet without a number.
     pub fn note_unprotected(&mut self) {
         self.hears_numbers = Some(false);
     }
@@ -279,6 +274,8 @@ impl Receiver {
         if header.sequence.offset_from(expected) >= 0 {
             return None;
         }
+        // The first of the N copies answers (section 3.4); the number is then no longer missing, and the other copies
+        // are spare.
         let missing = self.missing.take(header.sequence);
         self.settle_reports(Some(header.sequence), context);
         let Some(missing) = missing else { return Some(Arrival::Spare) };
@@ -417,7 +414,6 @@ impl Receiver {
         self.missing.len() as u64
     }
 
-    /// Violated invariants at the end of a run, in sentences.
     pub fn violated_invariants(&self, now: Time) -> Vec<String> {
         let mut broken = Vec::new();
         let patience = self.config.acknowledgement_timeout + self.config.timer_period * 2;

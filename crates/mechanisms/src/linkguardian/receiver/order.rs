@@ -34,7 +34,6 @@ impl Receiver {
         verdict
     }
 
-    /// Notes that a packet leaves a queue of the reordering buffer.
     pub fn note_unheld(&mut self, packet: &Packet) {
         let (header, bytes) = (data_header(packet), u64::from(packet.frame_bytes));
         assert!(self.held_packets > 0, "a packet that leaves the reordering buffer's queue is counted there");
@@ -45,7 +44,6 @@ impl Receiver {
         assert!(self.held_repairs <= self.held_packets, "early repairs are some of those that are held");
     }
 
-    /// Whether the packet waits in the queue of early repairs.
     fn waits_as_repair(&self, header: DataHeader) -> bool {
         self.config.buffering == Buffering::PausedQueue && header.retransmitted
     }
@@ -130,6 +128,7 @@ impl Receiver {
             if self.waits_as_repair(header) {
                 self.early.forget(header.sequence);
             }
+            // Each packet that is forwarded in its turn restarts ackNoTimeout (section 3.5).
             self.note_progress(context.now());
             self.counters.late += self.missing.forget_awaited_before(header.sequence.plus(1));
             self.release_held(header.sequence.plus(1), context);

@@ -10,7 +10,6 @@ use crate::linkguardian::headers::SequenceNumber;
 /// The numbers of refused packets that order must still step over.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Overflow {
-    /// Places on the circle of numbers.
     numbers: BTreeSet<u32>,
     /// Credits of a paused queue that were granted for packets that never entered it.
     credits_spare: u64,
@@ -35,7 +34,6 @@ impl Overflow {
         next
     }
 
-    /// The number of refused packets among `count` numbers from `first`.
     pub fn count(&self, first: SequenceNumber, count: u64) -> u64 {
         const CIRCLE: u32 = 2 * SequenceNumber::RANGE;
         let steps = |number: u32| u64::from((number + CIRCLE - place(first)) % CIRCLE);

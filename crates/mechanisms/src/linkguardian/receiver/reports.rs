@@ -27,6 +27,7 @@ impl Receiver {
     fn report_first(&mut self, period: Duration, context: &mut Context<'_>) {
         let now = context.now();
         let Some(gap) = self.reports.gaps.front_mut() else { return };
+        // The patience of a gap runs from its first report: repetitions do not extend it.
         gap.reported_since.get_or_insert(now);
         let gap = *gap;
         self.reports.reported_at = now;
@@ -65,7 +66,6 @@ impl Receiver {
         is_answered || is_hopeless || !self.missing.any(|sequence| gap.contains(sequence))
     }
 
-    /// Handles the timeout of an answer.
     pub fn repeat_report(&mut self, context: &mut Context<'_>) {
         self.reports.is_armed = false;
         self.settle_reports(None, context);

@@ -9,7 +9,6 @@ use super::Receiver;
 use super::gaps::{Gap, Reports};
 
 impl State for Receiver {
-    /// # Panics If a number has been missing for so long that it is forgotten: the age is not part of the state.
     fn tell(&self, digest: &mut Digest<'_>) {
         digest.value((self.is_active, self.knows_numbers, self.asked_at.is_some()));
         self.asked_at.iter().for_each(|&at| digest.deadline(at + self.config.acknowledgement_timeout));

@@ -14,7 +14,6 @@ use super::super::timer::{Timer, TimerKind};
 use super::Sender;
 use super::lifecycle::Phase;
 
-/// The maximum number of unanswered probes.
 const PROBES_MAX: u64 = 64;
 
 impl Sender {
@@ -45,7 +44,6 @@ impl Sender {
         self.lifecycle.is_commanded
     }
 
-    /// The phase for the control plane.
     pub fn phase(&self) -> ProtectionPhase {
         match self.lifecycle.phase {
             Phase::Off => ProtectionPhase::Off,
@@ -55,7 +53,6 @@ impl Sender {
         }
     }
 
-    /// The mode in effect.
     pub fn mode(&self) -> Mode {
         self.lifecycle.mode()
     }
@@ -65,7 +62,6 @@ impl Sender {
         matches!(self.lifecycle.phase, Phase::Closing { .. })
     }
 
-    /// Whether packets are numbered.
     pub(super) fn is_numbering(&self) -> bool {
         matches!(self.lifecycle.phase, Phase::On | Phase::Closing { .. })
     }
@@ -91,7 +87,6 @@ impl Sender {
         self.lifecycle.commanded_mode == Mode::Blocking && self.counters.protected > 0
     }
 
-    /// Handles a message from the receiver.
     pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         let phase = self.lifecycle.phase;
         match control.message {
@@ -229,7 +224,6 @@ impl Sender {
         self.arm(context);
     }
 
-    /// Treats everything before `first` as acknowledged.
     fn forget_before(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         let last = first.previous();
         let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {

@@ -5,7 +5,6 @@ use hitless_core::wire::Time;
 
 use super::super::settings::Mode;
 
-/// Whether packets are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) enum Phase {
     Off,
@@ -16,7 +15,6 @@ pub(super) enum Phase {
     On,
     /// Packets are numbered, but nothing new is sent until the receiver has everything.
     Closing {
-        /// Deadline of the wait.
         until: Time,
     },
 }
@@ -28,7 +26,6 @@ pub(super) struct Lifecycle {
     /// Whether the control plane wants protection.
     pub is_commanded: bool,
     pub commanded_mode: Mode,
-    /// The level that the receiver asks for.
     pub level: Level,
     pub is_armed: bool,
     /// The latest acknowledgement when the last probe was due.

@@ -52,7 +52,6 @@ hitless_switch::counters! {
     }
 }
 
-/// The state of the sending end.
 #[derive(Debug, hitless_core::state::State)]
 pub struct Sender {
     #[part]
@@ -133,7 +132,6 @@ impl Sender {
         }
     }
 
-    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         let numbers = [&self.next_sequence, &self.latest_acknowledged].map(RegisterArray::stated);
         let requests = self.requests.iter().map(RegisterArray::stated);
@@ -145,6 +143,7 @@ impl Sender {
     pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
         let unlimited = QueueConfig::normal(QueueLimit::Unlimited).of_mechanism();
+        // Retransmissions overtake everything, and the dummy waits behind everything (figure 5).
         self.repair_queue = request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
         self.dummy_queue = request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
         if self.config.buffering == Buffering::PausedQueue {
@@ -173,7 +172,6 @@ impl Sender {
         self.config.classes >> (class & 7) & 1 == 1
     }
 
-    /// The queues of the protection itself.
     pub fn own_queues(&self) -> [QueueId; 2] {
         [self.repair_queue, self.dummy_queue]
     }
@@ -201,6 +199,7 @@ impl Sender {
         pushed.expect("a composition whose shims do not fit is refused when the scenario is read");
         self.check_number = self.check_number.wrapping_add(1);
         self.counters.protected += 1;
+        // Egress mirrors the packet into the Tx buffer as it leaves, so that the copy has the number too (section 3).
         self.keep_copy(header, context);
         self.expect_gap(context);
         if self.config.tail_probes {
@@ -219,6 +218,8 @@ impl Sender {
         let header = DataHeader { channel, dummy: true, blocking, ..DataHeader::new(PacketType::Data, sequence) };
         context.packet().push_shim(header).expect("a dummy carries no other shim");
         self.counters.dummies += 1;
+        // The paper's dummy leaves whenever the queue is empty. Here it pauses after `dummies` of them, until a packet is
+        // sent.
         let pending = self.dummies_pending.access(context.pass(), 0, |pending| {
             *pending = pending.saturating_sub(1);
             *pending

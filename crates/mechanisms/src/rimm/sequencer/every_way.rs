@@ -29,7 +29,6 @@ struct Slot {
 }
 
 impl Slot {
-    /// Sends the next new packet with its port's alarm in `phase`.
     fn new_packet(&mut self, phase: Phase) {
         let name = self.sent;
         self.sent += 1;
@@ -39,7 +38,6 @@ impl Slot {
         }
     }
 
-    /// Lets a packet come back.
     fn comes_back(&mut self, place: usize, gate: Gate) {
         let (name, number) = self.away.remove(place);
         self.now_ns += 10;

@@ -33,7 +33,6 @@ fn exact(schedule: &[Arrival]) -> (Vec<usize>, Vec<u64>) {
     (order, bit_by_bit::finish_numbers(&schedule, RATE))
 }
 
-/// The position of each packet in `order`.
 fn places(order: &[usize]) -> Vec<usize> {
     let mut places = vec![usize::MAX; order.len()];
     order.iter().enumerate().for_each(|(place, &packet)| places[packet] = place);

@@ -87,7 +87,6 @@ fn rows_that_share_cells_delay_packets_and_the_checker_sees_it() {
         assert_eq!(exact.count("packets_with_differing_rows"), 0);
         assert!(crowded.count("packets_in_later_queue") > 50, "{:?}", crowded.counters);
         assert!(crowded.count("packets_with_differing_rows") > 0);
-        assert_eq!(crowded.violated_invariants, Vec::<String>::new(), "{update:?}");
         assert_eq!(exact.count("bids_checked"), 200);
     }
 }

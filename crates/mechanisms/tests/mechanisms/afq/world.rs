@@ -19,7 +19,6 @@ pub const OUT: PortId = PortId(1);
 pub const RATE: BitRate = BitRate::from_gbps(80);
 pub const BYTE: Duration = Duration::from_ps(100);
 
-/// A packet that arrives at the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     pub at: Time,
@@ -82,7 +81,6 @@ pub const fn rotating(late: AfqLate) -> AfqScheduler {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// Position in the schedule.
     pub arrival: usize,
     pub flow: u32,
     pub bytes: u32,
@@ -94,12 +92,10 @@ pub struct Run {
     pub departures: Vec<Departure>,
     pub drops: BTreeMap<DropReason, usize>,
     pub counters: BTreeMap<&'static str, u64>,
-    pub violated_invariants: Vec<String>,
     pub violation: Option<String>,
 }
 
 impl Run {
-    /// The departure order of the schedule's packets.
     pub fn order(&self) -> Vec<usize> {
         self.departures.iter().map(|departure| departure.arrival).collect()
     }
@@ -112,7 +108,6 @@ impl Run {
         self.drops.values().sum()
     }
 
-    /// Bytes sent by each of the first `flows` flows until `until`.
     pub fn sent_bytes(&self, flows: usize, until: Time) -> Vec<u64> {
         let mut sent = vec![0; flows];
         let in_time = self.departures.iter().filter(|departure| departure.ends_at <= until);
@@ -131,7 +126,6 @@ pub fn run(architecture: Architecture, settings: AfqSettings, buffer: BufferPoli
     run_at(PORT, architecture, settings, buffer, schedule)
 }
 
-/// Like [`run`], at the port `at`.
 pub fn run_at(
     at: AfqPort,
     architecture: Architecture,
@@ -142,12 +136,10 @@ pub fn run_at(
     run_on(plain_port(), at, architecture, settings, buffer, schedule)
 }
 
-/// A port with one queue.
 pub fn plain_port() -> PortConfig {
     PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited))
 }
 
-/// A switch with AFQ at the output `port`.
 pub fn switch_with(
     port: PortConfig,
     at: AfqPort,
@@ -160,7 +152,6 @@ pub fn switch_with(
     OneSwitch::new(switch, |_| OUT)
 }
 
-/// Like [`run_at`], with the queues of `port`.
 pub fn run_on(
     port: PortConfig,
     at: AfqPort,
@@ -174,7 +165,7 @@ pub fn run_on(
         one.arrive(arrival.at, IN, packet(arrival));
     }
     one.run_until(Time::NEVER);
-    let report = one.switches[0].reports(Time::NEVER).next().expect("AFQ reports");
+    let report = one.report();
     let mut drops = BTreeMap::new();
     one.reasons().into_iter().for_each(|reason| *drops.entry(reason).or_default() += 1);
     assert_eq!(one.switches[0].packets_queued(), 0, "a packet is left in a queue that nobody serves");
@@ -184,7 +175,6 @@ pub fn run_on(
         departures: one.world.left.iter().map(departure).collect(),
         drops,
         counters: report.counters.iter().map(|(_, counter, value)| (counter.key, *value)).collect(),
-        violated_invariants: report.violated_invariants,
         violation: one.switches[0].violation().map(ToString::to_string),
     }
 }

@@ -57,6 +57,14 @@ fn arrive(bench: &mut OneSwitch, ranks: impl IntoIterator<Item = u32>) {
     ranks.into_iter().for_each(|rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
 }
 
+/// Sends packets of these ranks at once, and runs to the end.
+fn run(settings: PreemptiveDeflectionSettings, ranks: impl IntoIterator<Item = u32>) -> OneSwitch {
+    let mut bench = bench(settings);
+    arrive(&mut bench, ranks);
+    bench.finish();
+    bench
+}
+
 /// Counts of packets over their threshold, with a full queue, given up, and deflected.
 fn decisions(bench: &OneSwitch) -> [u64; 4] {
     ["packets_over_threshold", "packets_of_full_queue", "packets_given_up", "packets_detoured"]
@@ -67,9 +75,7 @@ fn decisions(bench: &OneSwitch) -> [u64; 4] {
 fn the_threshold_falls_with_the_relative_priority() {
     // The window holds 10, 20, 30 and 40; the queue six packets of ten.
     for (rank, relative_priority, is_over) in [(10, 0.0, false), (25, 0.5, false), (35, 0.75, false), (99, 1.0, true)] {
-        let mut bench = bench(settings());
-        arrive(&mut bench, [0, 0, 10, 20, 30, 40, rank]);
-        bench.finish();
+        let bench = run(settings(), [0, 0, 10, 20, 30, 40, rank]);
         let threshold = 10.0 * (1.0 - 0.5 * relative_priority);
         assert_eq!(6.0 > threshold, is_over, "the test's own arithmetic");
         assert_eq!(decisions(&bench), [u64::from(is_over), 0, 0, u64::from(is_over)], "{rank}");
@@ -79,34 +85,26 @@ fn the_threshold_falls_with_the_relative_priority() {
 #[test]
 fn a_queue_at_its_threshold_is_not_over_it() {
     // Relative priority 1: the threshold is five packets.
-    let mut bench = bench(settings());
-    arrive(&mut bench, [1, 1, 1, 1, 1, 2, 3]);
-    bench.finish();
+    let bench = run(settings(), [1, 1, 1, 1, 1, 2, 3]);
     assert_eq!(decisions(&bench), [1, 0, 0, 1], "that of rank 2 meets five packets, that of rank 3 meets six");
 }
 
 #[test]
 fn what_a_full_queue_cannot_take_is_deflected_whatever_its_rank() {
-    let mut bench = bench(settings());
-    arrive(&mut bench, [0; 12]);
-    bench.finish();
+    let bench = run(settings(), [0; 12]);
     assert_eq!((decisions(&bench), bench.count_sent_by(&[OUT])), ([0, 2, 0, 2], 10));
 }
 
 #[test]
 fn with_alpha_zero_only_a_full_queue_deflects() {
-    let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, ..settings() });
-    arrive(&mut bench, 0..13);
-    bench.finish();
+    let bench = run(PreemptiveDeflectionSettings { alpha: 0.0, ..settings() }, 0..13);
     assert_eq!((decisions(&bench), bench.count_sent_by(&[OUT])), ([0, 3, 0, 3], 10));
 }
 
 #[test]
 fn a_packet_that_its_deflection_port_does_not_let_in_is_given_up_there() {
     // Ten packets fill the queue, thirty fill the neighbours, and five more arrive.
-    let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, ..settings() });
-    arrive(&mut bench, [0; 200]);
-    bench.finish();
+    let bench = run(PreemptiveDeflectionSettings { alpha: 0.0, ..settings() }, [0; 200]);
     let [over, full, given_up, deflected] = decisions(&bench);
     assert_eq!((over, full, given_up + deflected), (0, 190, 190));
     assert_eq!(
@@ -121,18 +119,16 @@ fn a_packet_that_its_deflection_port_does_not_let_in_is_given_up_there() {
 fn the_deflection_port_compares_with_its_own_packets() {
     // Each neighbour has a separate window. The first packets there meet an empty one, so that their relative priority
     // is 0.
-    let mut bench =
-        bench(PreemptiveDeflectionSettings { relative_priority: RelativePriority::Quantile(QUANTILE), ..settings() });
-    arrive(&mut bench, [1, 1, 1, 1, 1, 1].into_iter().chain([9; 3]));
-    bench.finish();
+    let bench = run(
+        PreemptiveDeflectionSettings { relative_priority: RelativePriority::Quantile(QUANTILE), ..settings() },
+        [1, 1, 1, 1, 1, 1].into_iter().chain([9; 3]),
+    );
     assert_eq!(decisions(&bench), [3, 0, 0, 3]);
 }
 
 #[test]
 fn the_less_occupied_of_two_ports_is_taken() {
-    let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, candidates: 2, ..settings() });
-    arrive(&mut bench, [0; 10 + 15]);
-    bench.finish();
+    let bench = run(PreemptiveDeflectionSettings { alpha: 0.0, candidates: 2, ..settings() }, [0; 10 + 15]);
     let counts = NEIGHBOURS.map(|port| bench.count_sent_by(&[port]));
     assert_eq!(counts.iter().sum::<usize>(), 15);
     assert!(counts.iter().all(|count| (4..=6).contains(count)), "{counts:?}");
@@ -141,9 +137,7 @@ fn the_less_occupied_of_two_ports_is_taken() {
 #[test]
 fn a_remembered_port_is_a_candidate_more() {
     let given_up = |memory| {
-        let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, memory, ..settings() });
-        arrive(&mut bench, [0; 10 + 30]);
-        bench.finish();
+        let bench = run(PreemptiveDeflectionSettings { alpha: 0.0, memory, ..settings() }, [0; 10 + 30]);
         decisions(&bench)[2]
     };
     assert!(given_up(true) < given_up(false), "{} of 30, and {}", given_up(true), given_up(false));
@@ -186,12 +180,10 @@ fn evaluated_packets_enter_the_window_wherever_they_are_tested() {
     // All but the first six packets are deflected, so that a window of enqueued packets does not see them.
     let run = |of| {
         let quantile = QuantileSettings { of, ..QUANTILE };
-        let mut bench = bench(PreemptiveDeflectionSettings {
-            relative_priority: RelativePriority::Quantile(quantile),
-            ..settings()
-        });
-        arrive(&mut bench, [1, 1, 1, 1, 1, 1].into_iter().chain([9; 8]));
-        bench.finish();
+        let bench = run(
+            PreemptiveDeflectionSettings { relative_priority: RelativePriority::Quantile(quantile), ..settings() },
+            [1, 1, 1, 1, 1, 1].into_iter().chain([9; 8]),
+        );
         decisions(&bench)[0]
     };
     assert_eq!(run(QuantileOf::Enqueued), 8, "all entries are smaller, for ever");
@@ -204,9 +196,10 @@ fn distributions_know_the_mean_of_the_queue_or_of_recent_packets() {
     // Mean 100, rank 100: R = 1 - 1/e = 0.63, and the threshold is 6.8 of ten packets. A moving average that begins at
     // 0 is lower.
     let run = |relative_priority, rank| {
-        let mut bench = bench(PreemptiveDeflectionSettings { relative_priority, ..settings() });
-        arrive(&mut bench, [100; 6].into_iter().chain([rank; 3]));
-        bench.finish();
+        let bench = run(
+            PreemptiveDeflectionSettings { relative_priority, ..settings() },
+            [100; 6].into_iter().chain([rank; 3]),
+        );
         decisions(&bench)[0]
     };
     assert_eq!(run(EXACT_MEAN, 100), 2, "six are below the threshold, seven are not");

@@ -3,12 +3,14 @@
 use hitless_core::engine::RandomStreams;
 use hitless_core::wire::{Packet, Time};
 use hitless_mechanisms::SimpleDeflection;
-use hitless_mechanisms::deflection::{ScanStart, SimpleDeflectionSettings};
+use hitless_mechanisms::deflection::{DibsSettings, ScanStart, SimpleDeflectionSettings};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use proptest::prelude::*;
 
+use super::dibs::assert_fills_the_neighbours;
 use super::world::{
-    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, burst, of_out, packet, switch_with,
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, assert_likely, burst, first_choices, of_out,
+    packet, switch_with,
 };
 use crate::one_switch::OneSwitch;
 
@@ -24,19 +26,19 @@ fn bench() -> OneSwitch {
 #[test]
 fn what_the_full_queue_cannot_take_fills_the_neighbours_and_then_stays_with_its_queue() {
     let bench = burst(bench(), HOST, 20);
-    assert_eq!(bench.count_sent_by(&[OUT]), 3);
-    assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 3, 3]);
-    assert_eq!(bench.reasons(), [DropReason::QueueFull; 8], "its own queue drops it");
-    assert_eq!((of_out(&bench, "packets_detoured"), of_out(&bench, "packets_with_nowhere_to_go")), (9, 8));
+    assert_fills_the_neighbours(&bench);
 }
 
 #[test]
 fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
     for (to_arrival_port, expected) in [(true, 3), (false, 0)] {
-        let settings = SimpleDeflectionSettings { to_arrival_port, ..SimpleDeflectionSettings::default() };
-        let bench = burst(bench_on(HARDWARE, &settings, 1), NEIGHBOURS[0], 20);
-        assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
-        assert_eq!(of_out(&bench, "packets_sent_back"), expected as u64);
+        let simple = SimpleDeflectionSettings { to_arrival_port, ..SimpleDeflectionSettings::default() };
+        let dibs = DibsSettings { to_arrival_port, ..DibsSettings::default() };
+        for bench in [bench_on(HARDWARE, &simple, 1), super::dibs::bench_on(HARDWARE, &dibs, 1)] {
+            let bench = burst(bench, NEIGHBOURS[0], 20);
+            assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
+            assert_eq!(of_out(&bench, "packets_sent_back"), expected as u64);
+        }
     }
 }
 
@@ -49,41 +51,19 @@ fn a_port_whose_link_is_known_to_be_down_counts_as_full() {
     assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 0, 3]);
 }
 
-/// Where the first packet beyond the full queue goes, for many seeds.
-fn first_choices(hardware: Hardware, start: ScanStart) -> [u32; 3] {
-    let mut counts = [0; 3];
+fn first_choices_of(hardware: Hardware, start: ScanStart) -> [u32; 3] {
     let settings = SimpleDeflectionSettings { start, ..SimpleDeflectionSettings::default() };
-    for seed in 0..3_200 {
-        let bench = burst(bench_on(hardware, &settings, seed), HOST, 4);
-        let chosen = NEIGHBOURS.iter().position(|&port| bench.count_sent_by(&[port]) == 1).expect("one was deflected");
-        counts[chosen] += 1;
-    }
-    counts
-}
-
-/// Chi-square with two degrees of freedom: 99.9 % below 13.8.
-fn chi_square(counts: [u32; 3], expected: [f64; 3]) -> f64 {
-    counts.into_iter().zip(expected).map(|(count, expected)| (f64::from(count) - expected).powi(2) / expected).sum()
+    first_choices(3_200, |seed| burst(bench_on(hardware, &settings, seed), HOST, 4))
 }
 
 #[test]
-fn a_uniform_start_makes_free_ports_equally_likely() {
-    let counts = first_choices(HARDWARE, ScanStart::Uniform);
-    assert!(chi_square(counts, [3_200.0 / 3.0; 3]) < 13.8, "{counts:?}");
-}
-
-#[test]
-fn five_bits_beyond_the_last_port_all_mean_the_first() {
-    let counts = first_choices(HARDWARE, ScanStart::FiveBit);
-    assert!(chi_square(counts, [3_000.0, 100.0, 100.0]) < 13.8, "{counts:?}");
-}
-
-#[test]
-fn a_port_behind_a_full_one_is_taken_in_its_place_too() {
+fn the_start_of_the_scan_decides_how_likely_a_port_is() {
+    assert_likely(first_choices_of(HARDWARE, ScanStart::Uniform), [3_200.0 / 3.0; 3]);
+    // Five bits beyond the last port all mean the first.
+    assert_likely(first_choices_of(HARDWARE, ScanStart::FiveBit), [3_000.0, 100.0, 100.0]);
     // The full port faces a switch itself: a scan that begins there continues to the first neighbour.
     let hardware = Hardware { out_faces_switch: true, ..HARDWARE };
-    let counts = first_choices(hardware, ScanStart::Uniform);
-    assert!(chi_square(counts, [1_600.0, 800.0, 800.0]) < 13.8, "{counts:?}");
+    assert_likely(first_choices_of(hardware, ScanStart::Uniform), [1_600.0, 800.0, 800.0]);
 }
 
 proptest! {

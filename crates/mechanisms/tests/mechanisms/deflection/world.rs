@@ -18,9 +18,7 @@ pub struct Hardware {
     pub limit: QueueLimit,
     pub buffer: BufferPolicy,
     pub out_faces_switch: bool,
-    /// Whether its pipelines have no latency.
     pub is_ideal: bool,
-    /// Number of recirculation ports after the others.
     pub recirculation_ports: usize,
     pub depth_visibility: DepthVisibility,
 }
@@ -66,12 +64,10 @@ pub fn arrive_by(bench: &mut OneSwitch, packets: impl IntoIterator<Item = (u64, 
     bench.finish();
 }
 
-/// The value of a counter of the routed port.
 pub fn of_out(bench: &OneSwitch, name: &str) -> u64 {
     bench.counter("port 1", name)
 }
 
-/// The departure ports of packets, with their detours.
 pub fn detours(bench: &OneSwitch) -> Vec<(PortId, Option<u8>)> {
     bench.world.left.iter().map(|sent| (sent.port, one_switch::detours(&sent.packet))).collect()
 }
@@ -87,7 +83,24 @@ pub fn marked(mark: PriorityMark) -> Packet {
     packet
 }
 
-/// A marked packet of the first transmission.
 pub fn ranked(rank_bytes: u32) -> Packet {
     marked(PriorityMark { rank_bytes, ..PriorityMark::default() })
+}
+
+/// The neighbour that gets the first packet beyond the full queue, counted for many seeds.
+pub fn first_choices(seeds: u64, run: impl Fn(u64) -> OneSwitch) -> [u32; 3] {
+    let mut counts = [0; 3];
+    for seed in 0..seeds {
+        let bench = run(seed);
+        let chosen = NEIGHBOURS.iter().position(|&port| bench.count_sent_by(&[port]) == 1).expect("one was deflected");
+        counts[chosen] += 1;
+    }
+    counts
+}
+
+/// Requires that the counts fit the expected ones: chi-square with two degrees of freedom, 99.9 % below 13.8.
+pub fn assert_likely(counts: [u32; 3], expected: [f64; 3]) {
+    let part = |(&count, expected): (&u32, f64)| (f64::from(count) - expected).powi(2) / expected;
+    let chi_square: f64 = counts.iter().zip(expected).map(part).sum();
+    assert!(chi_square < 13.8, "{counts:?}");
 }

@@ -8,11 +8,9 @@ use hitless_mechanisms::linkguardian::{
 use hitless_switch::LinkEnd;
 
 use super::losses::{Bursts, Random, is_dummy};
-use super::{guardians, pair_losing, receiver, sender};
+use super::{BUFFERINGS, guardians, pair_losing, receiver, sender};
 use crate::two_switches::{Delivery, Ends, LINK, Pair, boxed, sorted};
 
-const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
-/// The class without order.
 const LOOSE: u8 = 3;
 
 /// Even numbers belong to the ordered class, odd ones to the loose class.

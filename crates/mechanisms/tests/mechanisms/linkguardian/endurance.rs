@@ -23,7 +23,6 @@ use crate::two_switches::{Ends, Fate, LINK, Pair};
 const PACKETS: &str = "HITLESS_ENDURANCE_PACKETS";
 const CASE: &str = "HITLESS_ENDURANCE_CASE";
 
-/// The parameters of a case, derived from its number.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rate_gbps: u64,
@@ -32,9 +31,7 @@ struct Case {
     control_copies: u32,
     loss_per_million: u64,
     burst_length: u64,
-    /// Losses per million frames of the reverse direction.
     reverse_loss_per_million: u64,
-    /// Late control frames per million.
     late_per_million: u64,
     first_number: u16,
     packets: u64,
@@ -141,7 +138,6 @@ fn ends(case: Case) -> Ends {
     guardians(of_sender, of_receiver)
 }
 
-/// Runs a case; returns its number of packets.
 fn run(number: u64) -> Result<u64, String> {
     let case = Case::new(number);
     let witness = Rc::default();

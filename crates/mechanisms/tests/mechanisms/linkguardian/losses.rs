@@ -23,12 +23,10 @@ impl Random {
         self.0 >> 33
     }
 
-    /// A number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// True with a probability of `per_million` in a million.
     pub fn chance(&mut self, per_million: u64) -> bool {
         self.below(1_000_000) < per_million
     }
@@ -44,14 +42,12 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// Losses with the given rate and mean burst length.
     pub fn new(seed: u64, loss_per_million: u64, mean_length: u64) -> Self {
         let ends_per_million = 1_000_000 / mean_length.max(1);
         let begins_per_million = loss_per_million * ends_per_million / (1_000_000 - loss_per_million);
         Self { random: Random::new(seed), is_bad: false, begins_per_million, ends_per_million }
     }
 
-    /// Whether the next frame is lost.
     pub fn lose(&mut self) -> bool {
         let turn = if self.is_bad { self.ends_per_million } else { self.begins_per_million };
         self.is_bad ^= self.random.chance(turn);
@@ -70,7 +66,6 @@ pub fn is_control(packet: &Packet) -> bool {
         || packet.shims.get::<AckHeader>().is_some_and(|ack| !ack.piggybacked)
 }
 
-/// Loses frames for which `lose` is true.
 pub fn losing(mut lose: impl FnMut(&Packet) -> bool + 'static) -> Fates {
     Box::new(move |packet| if lose(packet) { Fate::Corrupted } else { Fate::Arrives })
 }

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, Outcome, both, program, schedule};
 
-/// The settings of both implementations.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     queues: u8,

@@ -42,7 +42,6 @@ const LONGEST: Duration = Duration::from_ms(5);
 /// Maximum number of events at the same time: no schedule has as many in total.
 const EVENTS_AT_ONCE_MAX: u32 = 100_000;
 
-/// The time of a byte on the line.
 pub const BYTE: Duration = Duration::from_ps(800);
 
 /// A packet that arrives at leaf0, or a port state reported to it.
@@ -156,7 +155,6 @@ pub fn both(texts: [String; 2], schedule: &[(Time, Happening)]) -> [Outcome; 2] 
     texts.map(|text| run(&mut leaf(&text), schedule))
 }
 
-/// A switch of the fabric with the given `[switch]` and mechanisms.
 pub fn switch_of(switch_and_mechanisms: &str, name: &str) -> Switch {
     switch_at("10 Gbps", switch_and_mechanisms, name)
 }
@@ -238,7 +236,6 @@ pub fn program(name: &str, commands: &str, more: &str) -> String {
     program_on("leaf0", name, commands, more)
 }
 
-/// Like [`program`], on any switch.
 pub fn program_on(switch: &str, name: &str, commands: &str, more: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(name);
     // Tests run concurrently, each in a thread with its name, and write separate files.

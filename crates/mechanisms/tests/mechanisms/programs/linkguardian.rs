@@ -23,7 +23,6 @@ use proptest::prelude::*;
 
 use super::beside::{Arrival, Happening, Outcome, advance, feed, program_on, route, run, switch_at};
 
-/// The time of a byte on the line.
 const BYTE: Duration = Duration::from_ns(1);
 const RATE: &str = "8 Gbps";
 /// Time when the schedule is over and nothing is lost any more.
@@ -35,7 +34,6 @@ const TIMEOUT_NS: u32 = 13_500;
 const SWITCH: &str = "[switch]\npreset = \"ideal\"\nmirror_latency = \"30 ns\"\nloopback_latency = \"200 ns\"\n\
      buffer = { kind = \"shared\", total = \"4 MB\", alpha = 1.0 }\n";
 
-/// The settings of both implementations.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     dummies: u8,
@@ -53,7 +51,6 @@ impl Settings {
         )
     }
 
-    /// The end at a switch: its port of the link, its recirculation port, and whether it is the sender.
     fn in_p4(self, switch: &str, (port, recirculation): (u16, u16), sends: bool) -> String {
         let Self { dummies, acks, copies } = self;
         let (sender, receiver) = (u8::from(sends), u8::from(!sends));
@@ -78,9 +75,7 @@ struct OnLink {
     last_bit_at: Time,
     is_forward: bool,
     frame_bytes: u32,
-    /// Number of the packet in the frame.
     number: u32,
-    /// Headers of the link.
     headers: Vec<(ShimId, Vec<u8>)>,
 }
 
@@ -91,7 +86,6 @@ impl OnLink {
     }
 }
 
-/// All frames so far, shared with the link.
 type Frames = Rc<RefCell<Vec<OnLink>>>;
 
 /// The number of the packet. In Rust a frame without a packet is made from nothing, in P4 from the current packet.
@@ -148,7 +142,6 @@ fn packet_to(to: u32) -> Arrival {
     Arrival { port: PortId(0), flow: 1, to, class: 0, is_capable: true, bytes: 1_000, mark: None }
 }
 
-/// Runs a schedule; returns the departures and the frames on the link.
 fn run_with(texts: [&str; 2], schedule: &Schedule) -> (Outcome, Vec<OnLink>) {
     let (mut fabric, frames, is_lossy) = fabric(texts, &schedule.lost);
     for (number, (at, arrival)) in (1_000_000..).zip(&schedule.back) {
@@ -253,7 +246,6 @@ proptest! {
     }
 }
 
-/// The repaired numbers, in order.
 fn repairs(frames: &[OnLink]) -> Vec<u16> {
     let repairs = frames.iter().filter_map(OnLink::data).filter(|header| header.retransmitted);
     repairs.map(|header| header.sequence.value()).collect()

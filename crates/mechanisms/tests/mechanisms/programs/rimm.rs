@@ -16,7 +16,6 @@ use super::beside::{Arrival, BYTE, Happening, Outcome, boundary, program, route,
 
 const SEGMENT: u32 = 80;
 
-/// The settings of both implementations.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     threshold_segments: u32,
@@ -32,7 +31,6 @@ struct Settings {
 /// A packet that arrives at a spine (1 or 2) from the other leaf.
 type Other = (Time, usize, Arrival);
 
-/// The settings of the examples.
 const BURST: Settings = Settings {
     threshold_segments: 100,
     congestion_after_ns: 1_000_000,

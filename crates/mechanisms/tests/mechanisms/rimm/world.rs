@@ -23,7 +23,6 @@ const SINK_GBPS: u64 = 10;
 const SEGMENT_BYTES: u64 = 500;
 const FRAME_BYTES: u32 = 1_500;
 
-/// Consecutive packets of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Burst {
     pub flow: u32,
@@ -43,9 +42,7 @@ pub struct Plan {
     pub lost: BTreeSet<u64>,
     /// Messages about a queue towards a neighbour below this depth are lost too.
     pub lost_below_segments: u16,
-    /// Capacity of the queue to a receiving host.
     pub queue_packets: u32,
-    /// Capacity of each other queue.
     pub relay_packets: u32,
 }
 
@@ -63,8 +60,6 @@ pub struct Run {
     pub lost: u64,
     pub detours_max: u8,
     pub counters: BTreeMap<&'static str, u64>,
-    pub violated_invariants: Vec<String>,
-    pub violations: Vec<String>,
 }
 
 impl Run {
@@ -85,7 +80,6 @@ impl Run {
     }
 }
 
-/// The faults on links between switches.
 struct OnLinks {
     lost_by_number: BTreeSet<u64>,
     lost_below_segments: u16,
@@ -165,7 +159,6 @@ fn switch(plan: &Plan, rates_gbps: &[u64], mechanism: Option<Rimm>) -> Switch {
     Switch::new(architecture, ports, BufferPolicy::Static, mechanisms)
 }
 
-/// Runs `plan` to its end, with or without the mechanism.
 pub fn run(plan: &Plan, mechanism: Option<Rimm>) -> Run {
     let has_mechanism = mechanism.is_some();
     let mut rates = vec![SINK_GBPS; usize::from(SINKS)];
@@ -198,7 +191,6 @@ pub fn run(plan: &Plan, mechanism: Option<Rimm>) -> Run {
     outcome(&harness, &on_links.borrow(), sent)
 }
 
-/// Plans the packets of a burst; returns their number.
 fn send(harness: &mut Harness, plan: &Plan, burst: usize) -> u64 {
     let Burst { flow, sink, from, starts_ns, packets, gap_ns } = plan.bursts[burst];
     let (node, port) = if from == 0 { (0, SOURCE) } else { (usize::from(from), FROM_HOST) };
@@ -220,6 +212,8 @@ fn send(harness: &mut Harness, plan: &Plan, burst: usize) -> u64 {
 }
 
 fn outcome(harness: &Harness, on_links: &OnLinks, sent: u64) -> Run {
+    assert_eq!(harness.violated_invariants(), Vec::<String>::new());
+    harness.switches.iter().for_each(|switch| assert_eq!(switch.violation(), None));
     let is_lost = |ended: &&Ended| ended.reason.is_loss() && !ended.packet.shims.contains::<MessageHeader>();
     let mut run = Run {
         deliveries: harness.world.left.iter().map(delivery).collect(),
@@ -228,8 +222,6 @@ fn outcome(harness: &Harness, on_links: &OnLinks, sent: u64) -> Run {
         lost: on_links.lost,
         detours_max: on_links.detours_max,
         counters: BTreeMap::new(),
-        violated_invariants: harness.violated_invariants(),
-        violations: harness.switches.iter().filter_map(|switch| switch.violation().map(ToString::to_string)).collect(),
     };
     for report in harness.switches.iter().flat_map(|switch| switch.reports(Time::NEVER)) {
         for (_, counter, value) in report.counters {

@@ -29,7 +29,6 @@ pub enum Recovery {
     LocalReroute(Duration),
 }
 
-/// A test's switch and its environment.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub rate_gbps: u64,
@@ -224,7 +223,6 @@ impl Bench {
         planned
     }
 
-    /// Runs until no event is left; returns the time.
     pub fn run(&mut self) -> Time {
         const MOST_EVENTS: u64 = 5_000_000;
         let mut events = 0;
