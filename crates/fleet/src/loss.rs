@@ -19,7 +19,6 @@ impl LossRate {
         self.0
     }
 
-    /// Converts the rate to a sum.
     pub fn as_sum(self) -> LossSum {
         // A rate is mantissa * 2^(exponent - 1075); units are 2^-100. At most 1, so the shift left is 48 at most.
         let bits = self.0.to_bits();

@@ -37,16 +37,13 @@ pub struct Repair {
     pub delay_s: u64,
 }
 
-/// The source of durations.
 #[derive(Debug)]
 pub enum Delays<'r> {
-    /// The same duration for every repair.
     Fixed(u64),
     /// 2 days with probability 0.8, else 4 days, in the order of taking down.
     Drawn(Box<Stream>),
     /// From a file, in its order.
     Replayed {
-        /// The contents of the file.
         repairs: &'r [Repair],
         file_name: &'r str,
     },

@@ -10,7 +10,6 @@ use crate::clock::{Lateness, LatenessStatus};
 use crate::fabric::{LiveFabric, LiveSettings};
 use crate::interfaces::MonotonicTime;
 
-/// Measurements and demands.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfTest {
     /// Lateness of wake-ups from a sleep.
@@ -32,9 +31,6 @@ const AWAKE_NS: u64 = 10_000_000;
 const FRAMES: u64 = 2_000;
 
 /// Measures, in about 50 ms.
-///
-/// # Errors
-/// As [`LiveFabric::new`].
 pub fn measure<C: Clock>(
     clock: &mut C,
     scenario: &Scenario,

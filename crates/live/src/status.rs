@@ -9,7 +9,6 @@ use crate::clock::LatenessStatus;
 use crate::interfaces::Counters;
 use crate::self_test::SelfTest;
 
-/// A snapshot of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     pub elapsed_s: f64,
@@ -72,7 +71,6 @@ impl PortChange {
     }
 }
 
-/// A link in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkStatus {
     /// "sw1->sw2".
@@ -109,7 +107,6 @@ pub struct ProtectionStatus {
     pub lost: Option<u64>,
 }
 
-/// A real end.
 #[derive(Clone, Debug, Serialize)]
 pub struct PortStatus {
     pub node: String,

@@ -21,7 +21,6 @@ impl<O: Observer> Run<'_, '_, O> {
         self.instructions(code.start, code.end, packet);
     }
 
-    /// Runs the instructions in `start..end`.
     pub fn instructions(&mut self, start: u32, end: u32, packet: &mut Packet) {
         let program = self.program;
         let code = &program.instructions[start as usize..end as usize];

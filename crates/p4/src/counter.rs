@@ -1,6 +1,5 @@
 //! Counters of packets and bytes.
 
-/// A counter of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Counter {
     pub packets: u64,

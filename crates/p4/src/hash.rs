@@ -22,7 +22,6 @@ static CRC_64: Crc<u64> = Crc::<u64>::new(&crc::Algorithm {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Algorithm {
-    /// A cyclic redundancy check.
     Crc(fn(&[u8]) -> u64),
     /// The Internet checksum (RFC 1071).
     Checksum,

@@ -101,17 +101,14 @@ impl Switch {
         }
     }
 
-    /// The switch's control plane.
     pub fn commands(&mut self, now_ns: u64) -> Commands<'_> {
         Commands { program: &self.program, state: &mut self.state, now_ns }
     }
 
-    /// Takes a packet from the pool.
     pub fn take(&mut self) -> Packet {
         self.spare.pop().unwrap_or_else(|| Packet::new(&self.program))
     }
 
-    /// Returns a packet to the pool.
     pub fn give(&mut self, packet: Packet) {
         assert_eq!(
             packet.values.len(),
@@ -132,7 +129,6 @@ impl Switch {
         }
     }
 
-    /// Runs parser and ingress.
     #[inline]
     pub fn ingress<O: Observer>(&mut self, packet: &mut Packet, outside: &mut Outside<'_, O>) -> Verdict {
         let now_ns = outside.now_ns;
@@ -336,7 +332,7 @@ impl Switch {
         self.held.iter().filter(|queued| queued.is_at(port, queue)).count()
     }
 
-    /// Sends the first packet of one of the program's own queues through egress; false if it is empty.
+    /// Sends the first packet of a queue of the program through egress; false if it is empty.
     pub fn serve<O: Observer>(
         &mut self,
         (port, queue): (u32, u32),

@@ -57,7 +57,6 @@ pub struct Pass {
     #[configured]
     checked: bool,
     half: Half,
-    /// The mechanism that runs.
     mechanism: u8,
     /// Last stage that the pass accessed, by mechanism. The stages of a mechanism follow the stages of the mechanism
     /// before it.

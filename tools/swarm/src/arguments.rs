@@ -49,9 +49,6 @@ pub enum Task {
 
 impl Arguments {
     /// Reads the arguments after the program's name.
-    ///
-    /// # Errors
-    /// The wrong argument, and the rule that it violates.
     pub fn read(words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut words = words;
         let (mut task, mut out, mut json) = (None, PathBuf::new(), false);

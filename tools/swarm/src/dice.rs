@@ -3,7 +3,7 @@
 use hitless_core::engine::draws::{below, unit};
 use hitless_core::engine::{RandomStreams, Stream};
 
-/// Draws the values of one part of a world.
+/// Draws the values of a part of a world.
 #[derive(Debug)]
 pub struct Dice {
     stream: Stream,
@@ -47,17 +47,11 @@ impl Dice {
     }
 
     /// Draws a value from a list.
-    ///
-    /// # Panics
-    /// If the list is empty.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         *self.one_of(from)
     }
 
     /// Draws a reference into a list.
-    ///
-    /// # Panics
-    /// If the list is empty.
     pub fn one_of<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[below(&mut self.stream, from.len())]
     }

@@ -19,7 +19,6 @@ use crate::world::World;
 pub struct Hunt {
     /// First seed; the others follow.
     pub first_seed: u64,
-    /// Maximum number of worlds.
     pub worlds: Option<u64>,
     pub wall_time: Option<WallTime>,
     pub threads: usize,
@@ -33,7 +32,6 @@ pub struct Hunt {
     pub shrink_for: WallTime,
 }
 
-/// A fault, and the smallest world found that has it.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The seed of its original world.

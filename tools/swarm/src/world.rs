@@ -19,15 +19,11 @@ impl World {
         &self.table
     }
 
-    /// Writes the file.
     pub fn text(&self) -> String {
         toml::to_string(&self.table).unwrap_or_else(|error| unreachable!("a table is always TOML: {error}"))
     }
 
     /// Checks the scenario.
-    ///
-    /// # Errors
-    /// All errors of the scenario.
     pub fn check(&self, registry: &Registry) -> Result<Scenario, SettingsError> {
         hitless_scenario::check(&self.text(), "world.toml", registry)
     }

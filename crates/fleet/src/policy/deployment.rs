@@ -1,4 +1,4 @@
-//! The links on which LinkGuardian can run.
+//! The links that LinkGuardian can protect.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::engine::draws::below;
@@ -35,7 +35,6 @@ impl Deployment {
         Self::InPods(chosen)
     }
 
-    /// Returns whether LinkGuardian can run on this link.
     pub fn covers(&self, topology: &Topology, link: LinkId) -> bool {
         match self {
             Self::Everywhere => true,

@@ -1,4 +1,4 @@
-//! The description from which a topology was made.
+//! Shapes of topologies.
 
 use std::fmt;
 

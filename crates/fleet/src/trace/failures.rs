@@ -14,7 +14,7 @@ pub struct Failure {
     pub loss: LossRate,
 }
 
-/// Failures of the links of one topology, in the order of the file.
+/// Failures of a topology's links, in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// Name for people.

@@ -13,7 +13,6 @@ const HOUR_S: u64 = 3_600;
 /// Maximum number of failures, so that a typing error does not fill the memory.
 const FAILURES_MAX: usize = 10_000_000;
 
-/// Parameters of the failure times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hazard {
     /// Mean time between the failures of a link, in hours; the minimum is 1, since intervals are whole hours (Meza et

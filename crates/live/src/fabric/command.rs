@@ -23,7 +23,6 @@ pub struct LiveCommand {
     pub order: Order,
 }
 
-/// The change of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// Take the link down in the named directions. If it is down in both directions and the scenario has `[recovery]`,
@@ -185,7 +184,6 @@ impl LiveFabric {
         }
     }
 
-    /// Returns whether a node is a switch that runs here.
     pub(super) fn is_here(&self, node: Node) -> bool {
         is_one_here(&self.is_here, node)
     }

@@ -2,19 +2,15 @@
 
 use hitless_switch::DropReason;
 
-/// The reason for refusing a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Refused {
-    /// All places for frames are taken.
     PoolEmpty,
-    /// The frame is longer than a place.
     TooLong,
     /// The frame is shorter than an Ethernet header.
     Malformed,
-    /// The network card of its host is full.
     CardFull,
-    /// Its destination is behind the point of its arrival.
+    /// It arrived at the point of its destination.
     SameSide,
     /// The frame is not valid on this link; [`hitless_core::wire::link::Refusal`] gives the reason.
     NotOfTheLink,
@@ -53,15 +49,12 @@ impl Refused {
 pub struct FrameCounts {
     /// Frames received.
     pub offered: u64,
-    /// Frames refused, by [`Refused`].
     pub refused: [u64; Refused::ALL.len()],
-    /// Frames admitted.
     pub entered: u64,
     pub copied: u64,
     pub left: u64,
     /// Frames that ended in switches, by [`DropReason`].
     pub ended: [u64; DropReason::COUNT],
-    /// Frames corrupted on links.
     pub corrupted: u64,
     /// Frames lost on links that were down.
     pub lost_down: u64,

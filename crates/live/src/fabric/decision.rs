@@ -17,11 +17,9 @@ pub struct Decision {
     /// The port that the packet goes to, or the port that a hook chose last; for a packet that leaves the fabric, the
     /// number of the point.
     pub port: PortId,
-    /// The queue at that port.
     pub queue: QueueId,
 }
 
-/// An action on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Its last bit leaves through the port.
@@ -75,7 +73,6 @@ impl Action {
     /// First number of an action with a drop reason.
     const FIRST_END: u8 = 64;
 
-    /// Its number in a recording.
     pub fn number(self) -> u8 {
         match self {
             Action::End(reason) => Self::FIRST_END + reason as u8,
@@ -85,7 +82,6 @@ impl Action {
         }
     }
 
-    /// Returns the action with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         match number.checked_sub(Self::FIRST_END) {
             Some(reason) => DropReason::ALL.get(usize::from(reason)).copied().map(Action::End),

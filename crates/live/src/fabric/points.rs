@@ -51,7 +51,6 @@ impl Point {
 pub struct Border {
     /// In the order of the names.
     pub points: Vec<Point>,
-    /// Whether each switch is here.
     pub is_here: Vec<bool>,
 }
 

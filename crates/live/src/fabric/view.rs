@@ -12,10 +12,8 @@ use super::live::LiveFabric;
 use super::points::Point;
 use crate::status::{LinkStatus, ProtectionStatus};
 
-/// A snapshot of a live run.
 #[derive(Clone, Debug)]
 pub struct FabricView {
-    /// Links of local switches.
     pub links: Vec<LinkStatus>,
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets removed without loss, by reason.

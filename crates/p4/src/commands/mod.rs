@@ -11,7 +11,6 @@ use crate::values::{matched, number, small};
 
 type Answer = Result<Option<String>>;
 
-/// Executes commands on a program and its state.
 pub struct Commands<'a> {
     pub program: &'a Program,
     pub state: &'a mut State,
@@ -31,7 +30,6 @@ impl Commands<'_> {
         Ok(answers)
     }
 
-    /// Executes one line.
     pub fn line(&mut self, line: &str) -> Answer {
         let line = line.split('#').next().unwrap_or_default();
         let words: Vec<_> = line.split_whitespace().collect();

@@ -10,29 +10,21 @@ pub struct Action {
     pub name: String,
     /// Names of the parameters, and their positions in the data.
     pub parameters: Vec<(String, Slot)>,
-    /// Size of the data in bytes.
     pub data_bytes: u32,
-    /// The action's instructions.
     pub code: Range<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction {
-    /// Sets a field.
     Assign(Slot, Expression),
     /// Sets a field of a header that is located at run time: header, field, value.
     AssignAt(HeaderPlace, u32, Expression),
     /// Copies a varbit between two headers.
     AssignVarbit(u32, u32),
-    /// Copies a header.
     AssignHeader(HeaderPlace, HeaderPlace),
-    /// Copies all headers of a union.
     AssignUnion(u32, u32),
-    /// Copies a stack.
     AssignStack(u32, u32),
-    /// Makes a header valid.
     Validate(HeaderPlace),
-    /// Makes a header invalid.
     Invalidate(HeaderPlace),
     /// Shifts the elements of a stack back by this many.
     Push(u32, Expression),
@@ -42,7 +34,6 @@ pub enum Instruction {
     Jump(u32),
     /// Continues there if the value is 0.
     JumpIfZero(Expression, u32),
-    /// Ends the control.
     Exit,
     /// `assert` or `assume`: aborts the packet if the value is 0, with this message.
     Assert(Expression, u32),
@@ -70,7 +61,6 @@ pub enum Instruction {
     Recirculate(Expression),
     /// Sends values to the control plane.
     Digest(Expression),
-    /// Limits the packet's length.
     Truncate(Expression),
     /// A function beyond v1model: function, its first argument in the program's lists, and its first target in the
     /// program's outputs.

@@ -7,7 +7,6 @@ use crate::run::needs_priority;
 /// Maximum priority of a test. In STF the greatest number wins, in BMv2 the smallest.
 const PRIORITY_MAX: i64 = 10_000;
 
-/// Converts an `add` line.
 pub fn add(program: &Program, text: &str) -> Result<String> {
     let (words, action, values) = split(text)?;
     let table = table(program, words.first().map_or("", |word| word))?;
@@ -31,7 +30,6 @@ pub fn add(program: &Program, text: &str) -> Result<String> {
     Ok(command)
 }
 
-/// Converts a `setdefault` line.
 pub fn set_default(program: &Program, text: &str) -> Result<String> {
     let (words, action, values) = split(text)?;
     let table = table(program, words.first().map_or("", |word| word))?;

@@ -12,7 +12,6 @@ use crate::world::World;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub judge: &'static str,
-    /// Description of the fault.
     pub sentence: String,
 }
 

@@ -57,7 +57,6 @@ impl ReceiveRing {
         })
     }
 
-    /// Receives from another interface.
     pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
         // The kernel has dropped the membership of a removed interface; this error only reports the removal.
         let _ = self.socket.set(libc::SOL_PACKET, libc::PACKET_DROP_MEMBERSHIP, &promiscuous(self.watched)?);
@@ -136,7 +135,6 @@ impl Clock {
         Self { monotonic_ns: monotonic_ns(), realtime_ns: realtime_ns() }
     }
 
-    /// Converts a real-time stamp to the monotonic clock.
     fn monotonic(self, at_realtime_ns: u64) -> MonotonicTime {
         MonotonicTime((self.monotonic_ns + at_realtime_ns).saturating_sub(self.realtime_ns))
     }

@@ -109,7 +109,6 @@ impl TransmitRing {
         }
     }
 
-    /// Sends through another interface.
     pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
         self.discard();
         ring::bind(&self.socket, link, 0)

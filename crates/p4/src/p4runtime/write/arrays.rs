@@ -12,7 +12,6 @@ use crate::p4runtime::schema::{At, Message};
 use crate::program::ValueSet;
 use crate::values::member_key;
 
-/// The values of a counter.
 fn counter(data: Message<'_>) -> Result<Counter> {
     let part = |name: &str| {
         let value = data.signed(name);

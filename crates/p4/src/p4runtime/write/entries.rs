@@ -14,7 +14,6 @@ use crate::run::needs_priority;
 const PRIORITY_MAX: i64 = i32::MAX as i64;
 
 impl<'a> Write<'a> {
-    /// The table named by an entry.
     pub(super) fn table(&self, of: Message<'_>) -> Result<(&'a TableInfo, &'a Table)> {
         let id = of.id("table_id");
         match self.info.tables.get(&id) {

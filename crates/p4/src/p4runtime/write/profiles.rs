@@ -10,7 +10,6 @@ use crate::state::ProfileState;
 /// Maximum number of places in a group; a member takes as many as its weight.
 const PLACES_MAX: i64 = 65_536;
 
-/// Reason for refusing `watch_port`.
 const NO_WATCH: &str = "a member stays in its group whether its port is up or down";
 
 impl<'a> Write<'a> {
@@ -92,7 +91,6 @@ impl<'a> Write<'a> {
         self.set_group(change, of, profile, (seen.len(), places))
     }
 
-    /// Adds the places of a member to its group.
     fn add_places(
         &mut self,
         profile: &ProfileInfo,

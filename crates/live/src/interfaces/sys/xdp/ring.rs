@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::interfaces::sys::mapping::Mapping;
 use crate::interfaces::sys::socket::Socket;
 
-/// An entry of a ring.
 pub trait Entry: Copy {
     const BYTES: usize;
     fn read(mapping: &Mapping, offset: usize) -> Self;
@@ -116,7 +115,6 @@ impl<T: Entry> Ring<T> {
         self.publish();
     }
 
-    /// Publishes the pushed entries to the kernel.
     pub fn publish(&self) {
         self.mapping.word(self.offsets.producer).store(self.ours, Release);
     }
@@ -135,7 +133,6 @@ impl<T: Entry> Ring<T> {
         Some(entry)
     }
 
-    /// Releases the places of the popped entries.
     pub fn release(&self) {
         self.mapping.word(self.offsets.consumer).store(self.ours, Release);
     }
