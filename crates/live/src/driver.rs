@@ -10,8 +10,7 @@ use hitless_core::wire::Time;
 use hitless_simulation::Outcome;
 
 use crate::carrier::{CarrierSource, Carriers};
-use crate::clock::Clock;
-use crate::clock::Lateness;
+use crate::clock::{Clock, Lateness};
 use crate::fabric::{Leaving, LiveFabric, Order};
 use crate::intake::Intake;
 use crate::interfaces::{Arrived, Counters, Interface, MonotonicTime};

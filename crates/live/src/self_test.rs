@@ -5,8 +5,7 @@ use hitless_core::wire::{Duration, Time};
 use hitless_scenario::Scenario;
 use serde::Serialize;
 
-use crate::clock::Clock;
-use crate::clock::{Lateness, LatenessStatus};
+use crate::clock::{Clock, Lateness, LatenessStatus};
 use crate::fabric::{LiveFabric, LiveSettings};
 use crate::interfaces::MonotonicTime;
 
@@ -48,8 +47,7 @@ pub fn measure<C: Clock>(
     if let Some((name, _)) = fastest.filter(|_| asked_per_s > forwarded_per_s) {
         warnings.push(format!(
             "{name} may bring {asked_per_s:.0} frames of {MTU_FRAME_BYTES} bytes per second, and this processor \
-             forwards \
-             {forwarded_per_s:.0}"
+             forwards {forwarded_per_s:.0}"
         ));
     }
     for (what, interval) in fabric.intervals_over_real_links() {
@@ -57,8 +55,7 @@ pub fn measure<C: Clock>(
         if interval.as_ps() / 1_000 < needed_ns {
             warnings.push(format!(
                 "{what} is {interval}, and crosses a real link twice; this machine wakes up to {} us late, so take at \
-                 least \
-                 {} us",
+                 least {} us",
                 wake_up.worst_ns / 1_000,
                 needed_ns.div_ceil(1_000)
             ));

@@ -1,5 +1,3 @@
-//! The status of a live run.
-
 use std::collections::BTreeMap;
 
 use hitless_simulation::run::Counted;

@@ -1,5 +1,3 @@
-//! Actions: execution of their instructions.
-
 use std::fmt::Write;
 
 use crate::bits::{self, Slot};

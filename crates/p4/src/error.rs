@@ -1,5 +1,3 @@
-//! Errors of programs, commands and tests.
-
 use std::fmt;
 
 /// The reason of a refusal, with its place in the P4 source if known.

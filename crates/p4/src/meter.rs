@@ -61,6 +61,20 @@ fn given(rate: Rate, now_ns: u64) -> u64 {
     (now_ns as f64 / 1000.0 * rate.per_us) as u64
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
+pub struct Counter {
+    pub packets: u64,
+    /// Bytes of the packets at their arrival.
+    pub bytes: u64,
+}
+
+impl Counter {
+    pub fn count(&mut self, bytes: usize) {
+        self.packets += 1;
+        self.bytes += bytes as u64;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,3 @@
-//! Nodes of compiled expressions.
-
 use crate::bits::Slot;
 
 pub type NodeId = u32;

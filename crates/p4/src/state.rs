@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::counter::Counter;
+use crate::meter::Counter;
 use crate::meter::Meter;
 use crate::program::Program;
 use crate::replication::Replication;

@@ -1,6 +1,6 @@
 //! Table entries and their lookup: by hash for exact keys and for each prefix length, otherwise in order of priority.
 
-use crate::counter::Counter;
+use crate::meter::Counter;
 use crate::meter::Meter;
 use crate::program::{Call, Entry, Lookup, MatchKind, Table};
 

@@ -1,12 +1,11 @@
 //! A switch but for its mechanisms: ports, buffer and the way of a packet that no mechanism acts on.
 
-use hitless_core::engine::PacketHandle;
+use hitless_core::engine::{PacketHandle, Stream};
 use hitless_core::wire::{Duration, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::canary::{Canary, sings};
 use crate::drop_reason::DropReason;
-use crate::forwarding::TwoChoices;
 use crate::outbox::Effects;
 use crate::port::{Backlog, Port, Scheduler};
 use crate::queueing::{FlowScheduler, QueuedScheduler, SharedBuffer};
@@ -36,8 +35,7 @@ pub(crate) struct Core {
     pub buffer: SharedBuffer,
     pub drops: [u64; DropReason::COUNT],
     /// `None` means that packets follow their route.
-    #[part]
-    pub two_choices: Option<TwoChoices>,
+    pub two_choices: Option<Stream>,
 }
 
 impl Core {

@@ -4,7 +4,7 @@ use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
 
 use crate::drop_reason::DropReason;
-use crate::half::Half;
+use crate::verdict::Half;
 use crate::verdict::Verdict;
 
 /// Control-plane tables that a few mechanisms use.

@@ -40,7 +40,7 @@ pub enum Event {
     Command(u32),
 }
 
-/// A timer of a mechanism. The switch keeps it as a token, whose bits only this conversion knows.
+/// A timer of a mechanism. The switch keeps it as a token; only this conversion knows its bits.
 pub trait TimerToken: Sized {
     /// Returns the token of a timer.
     fn to_token(&self) -> u32;

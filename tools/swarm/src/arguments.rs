@@ -1,5 +1,3 @@
-//! The program's arguments.
-
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;

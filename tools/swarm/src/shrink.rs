@@ -27,7 +27,8 @@ pub fn shrink(world: &World, fault: &Fault, registry: &Registry, until: Until) -
                 return smallest;
             }
             runs += 1;
-            if still_fails(&candidate, fault, registry) {
+            let verdict = run::run(&candidate, registry);
+            if verdict.is_ok_and(|it| it.faults.iter().any(|found| found.signature() == fault.signature())) {
                 smallest = candidate;
                 has_shrunk = true;
             } else {
@@ -40,14 +41,9 @@ pub fn shrink(world: &World, fault: &Fault, registry: &Registry, until: Until) -
     }
 }
 
-fn still_fails(candidate: &World, fault: &Fault, registry: &Registry) -> bool {
-    let Ok(verdict) = run::run(candidate, registry) else { return false };
-    verdict.faults.iter().any(|found| found.signature() == fault.signature())
-}
-
 /// Returns worlds with one part fewer; the smallest worlds come first.
 fn candidates(world: &World) -> Vec<World> {
-    let table = world.table();
+    let table = &world.table;
     let mut smaller = Vec::new();
     for list in LISTS {
         smaller.extend(without_entries(table, list));

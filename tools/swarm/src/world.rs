@@ -7,16 +7,12 @@ use toml::{Table, Value};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
-    table: Table,
+    pub table: Table,
 }
 
 impl World {
     pub const fn new(table: Table) -> Self {
         Self { table }
-    }
-
-    pub const fn table(&self) -> &Table {
-        &self.table
     }
 
     pub fn text(&self) -> String {

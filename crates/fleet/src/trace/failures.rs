@@ -1,5 +1,3 @@
-//! Traces: times, links and loss rates of failures.
-
 use crate::topology::{LinkId, Shape, Topology, rate_of};
 use crate::{LossRate, Problem};
 
@@ -35,7 +33,7 @@ type Misfit = (String, &'static str);
 const HINT_OWN: &str = "leave --topology out to take the trace's own";
 
 impl Trace {
-    /// Builds the topology for which the trace was made; `place` names the trace.
+    /// Builds the topology of the trace; `place` names the trace.
     pub fn own_topology(&self, place: &str) -> Result<Topology, Problem> {
         let refused = |what: String| Problem::new(what, format!("{place}, topo_params"));
         let rate = rate_of(self.link_gbps)

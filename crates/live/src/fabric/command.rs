@@ -1,5 +1,3 @@
-//! Commands to a live run.
-
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,5 +1,3 @@
-//! Counts of frames and their fates.
-
 use hitless_switch::DropReason;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,25 +16,14 @@ pub enum Refused {
 
 impl Refused {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Refused; 6] = [
-        Refused::PoolEmpty,
-        Refused::TooLong,
-        Refused::Malformed,
-        Refused::CardFull,
-        Refused::SameSide,
-        Refused::NotOfTheLink,
+    pub const NAMED: [(Refused, &'static str); 6] = [
+        (Refused::PoolEmpty, "no room for a frame"),
+        (Refused::TooLong, "frame too long"),
+        (Refused::Malformed, "no Ethernet header"),
+        (Refused::CardFull, "network card full"),
+        (Refused::SameSide, "destination is where it comes from"),
+        (Refused::NotOfTheLink, "no frame of the link"),
     ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Refused::PoolEmpty => "no room for a frame",
-            Refused::TooLong => "frame too long",
-            Refused::Malformed => "no Ethernet header",
-            Refused::CardFull => "network card full",
-            Refused::SameSide => "destination is where it comes from",
-            Refused::NotOfTheLink => "no frame of the link",
-        }
-    }
 
     /// Returns whether the packet was lost. A bridge loses nothing by not forwarding a frame to its own side.
     pub const fn is_loss(self) -> bool {
@@ -49,7 +36,7 @@ impl Refused {
 pub struct FrameCounts {
     /// Frames received.
     pub offered: u64,
-    pub refused: [u64; Refused::ALL.len()],
+    pub refused: [u64; Refused::NAMED.len()],
     pub entered: u64,
     pub copied: u64,
     pub left: u64,

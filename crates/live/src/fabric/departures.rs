@@ -1,5 +1,3 @@
-//! Frames that leave the fabric.
-
 use hitless_core::wire::Packet;
 
 use super::counts::Refused;

@@ -1,5 +1,3 @@
-//! Capabilities of the process (capabilities(7)).
-
 use std::fmt;
 use std::fs;
 

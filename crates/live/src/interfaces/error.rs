@@ -1,5 +1,3 @@
-//! Errors of opening a port.
-
 use std::error::Error;
 use std::fmt;
 use std::io;

@@ -1,5 +1,3 @@
-//! Network namespaces.
-
 use std::fs::File;
 use std::io;
 use std::path::Path;

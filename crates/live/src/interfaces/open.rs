@@ -1,5 +1,3 @@
-//! Opening a port.
-
 use std::str::FromStr;
 
 use crate::interfaces::error::OpenError;

@@ -7,8 +7,7 @@ use hitless_scenario::Purpose;
 use hitless_scenario::kind::Registry;
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::LiveFabric;
-use crate::fabric::LiveSettings;
+use crate::fabric::{LiveFabric, LiveSettings};
 
 /// The first line of a recording.
 pub(super) const MAGIC: &[u8] = b"hitless recording 1\n";

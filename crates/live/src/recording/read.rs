@@ -1,5 +1,3 @@
-//! Reading a recording.
-
 use std::io::{self, BufRead, BufReader, Read};
 
 use hitless_core::wire::{PortId, QueueId, Time};

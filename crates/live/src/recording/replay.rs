@@ -11,8 +11,7 @@ use hitless_simulation::Outcome;
 use hitless_switch::DropReason;
 
 use super::read::{Reader, Record};
-use crate::fabric::{Action, Decision, Witness};
-use crate::fabric::{LiveCommand, LiveFabric};
+use crate::fabric::{Action, Decision, LiveCommand, LiveFabric, Witness};
 
 /// The first decision that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Commands for registers, counters, meters and value sets.
 
 use super::{Commands, argument, named, number, small};
-use crate::counter::Counter;
 use crate::error::{Error, Result, refuse};
+use crate::meter::Counter;
 use crate::meter::{Meter, Rate};
 use crate::number::Number;
 use crate::values::member_key;

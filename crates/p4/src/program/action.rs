@@ -1,5 +1,3 @@
-//! Actions of a program, and their instructions.
-
 use std::ops::Range;
 
 use crate::bits::Slot;

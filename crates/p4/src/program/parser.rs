@@ -1,5 +1,3 @@
-//! The parser of a program.
-
 use crate::bits::Slot;
 use crate::node::{Expression, HeaderPlace, NodeId};
 

@@ -1,5 +1,3 @@
-//! Tables of a program, and their entries.
-
 use crate::bits::Slot;
 use crate::node::HeaderPlace;
 

@@ -8,10 +8,9 @@ use crate::context::Visit;
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::Environment;
-use crate::forwarding::TwoChoices;
-use crate::half::Half;
 use crate::port::Queueing;
 use crate::switch::Switch;
+use crate::verdict::Half;
 use crate::verdict::Verdict;
 
 impl Core {
@@ -38,7 +37,7 @@ impl Core {
         let class = usize::from(environment.packets()[packet].class & 7);
         let hops = environment.next_hops(packet);
         // A single next hop leaves nothing to choose and draws no random number.
-        let Some(TwoChoices { stream }) = self.two_choices.as_mut().filter(|_| hops.len() > 1) else { return by_route };
+        let Some(stream) = self.two_choices.as_mut().filter(|_| hops.len() > 1) else { return by_route };
         // The first hop is as random as the second, so ties are broken at random.
         let first = below(stream, hops.len());
         let second = (first + 1 + below(stream, hops.len() - 1)) % hops.len();

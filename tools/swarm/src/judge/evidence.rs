@@ -1,5 +1,3 @@
-//! The evidence for judges: a world and its results.
-
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::Registry;
 use hitless_simulation::Outcome;

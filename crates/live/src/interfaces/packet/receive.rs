@@ -1,5 +1,3 @@
-//! The receive ring.
-
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
@@ -80,7 +78,7 @@ impl ReceiveRing {
         for _ in 0..limit {
             let Some((status, bytes)) = self.slots.owned(self.next) else { break };
             let slot = Slot::read(status, bytes);
-            if !has_read_clock && self.clock.is_outdated(slot.at_ns) {
+            if !has_read_clock && slot.at_ns.abs_diff(self.clock.realtime_ns) > Clock::VALID_NS {
                 (self.clock, has_read_clock) = (Clock::read(), true);
             }
             let at = self.clock.monotonic(slot.at_ns);
@@ -137,10 +135,6 @@ impl Clock {
 
     fn monotonic(self, at_realtime_ns: u64) -> MonotonicTime {
         MonotonicTime((self.monotonic_ns + at_realtime_ns).saturating_sub(self.realtime_ns))
-    }
-
-    fn is_outdated(self, at_realtime_ns: u64) -> bool {
-        at_realtime_ns.abs_diff(self.realtime_ns) > Self::VALID_NS
     }
 }
 

@@ -1,5 +1,3 @@
-//! The transmit ring.
-
 use std::io;
 use std::os::fd::AsFd;
 

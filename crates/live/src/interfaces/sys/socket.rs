@@ -1,5 +1,3 @@
-//! Sockets and their options.
-
 use std::fs::File;
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};

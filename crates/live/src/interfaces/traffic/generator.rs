@@ -1,5 +1,3 @@
-//! The generator.
-
 use std::io;
 use std::time::Duration;
 

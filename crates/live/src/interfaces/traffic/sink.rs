@@ -1,5 +1,3 @@
-//! The sink.
-
 use std::io;
 
 use hdrhistogram::Histogram;

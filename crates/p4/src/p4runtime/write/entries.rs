@@ -1,5 +1,3 @@
-//! Writes to table entries and default actions.
-
 use super::fields::matches;
 use super::{Change, Write, unsupported};
 use crate::entries::entry;

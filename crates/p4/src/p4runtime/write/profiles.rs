@@ -1,5 +1,3 @@
-//! Writes to members and groups of action profiles.
-
 use super::{Change, Given, Write};
 use crate::error::{Error, Result, refuse};
 use crate::p4runtime::info::{ProfileInfo, TableInfo};
