@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result, refuse};
+use crate::program::RegisterArray;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct SourceInfo {
@@ -208,13 +209,6 @@ pub(crate) struct CounterArray {
     #[serde(default)]
     pub is_direct: bool,
     pub binding: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct RegisterArray {
-    pub name: String,
-    pub size: u64,
-    pub bitwidth: u32,
 }
 
 #[derive(Debug, Deserialize)]

@@ -59,6 +59,7 @@ pub trait Number: PrimInt + WrappingAdd + WrappingSub + WrappingMul + CheckedRem
         if width == 0 {
             return Self::zero();
         }
+        // Flipping the sign bit and subtracting it again extends the sign.
         let half = Self::one().left(width - 1);
         let mask = half.left(1).wrapping_sub(&Self::one());
         ((*self & mask) ^ half).wrapping_sub(&half)

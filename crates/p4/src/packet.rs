@@ -257,12 +257,16 @@ impl Packet {
     }
 
     /// Copies an element of a stack of headers or unions.
-    pub fn move_element(&mut self, program: &Program, stack: u32, to: usize, from: usize) {
+    fn move_element(&mut self, program: &Program, stack: u32, to: usize, from: usize) {
         let of = &program.stacks[stack as usize];
-        if of.of_unions {
-            self.assign_union(program, of.headers[to], of.headers[from]);
+        self.assign_element(program, of.of_unions, of.headers[to], of.headers[from]);
+    }
+
+    fn assign_element(&mut self, program: &Program, is_union: bool, to: u32, from: u32) {
+        if is_union {
+            self.assign_union(program, to, from);
         } else {
-            self.assign_header(program, of.headers[to], of.headers[from]);
+            self.assign_header(program, to, from);
         }
     }
 
@@ -281,11 +285,7 @@ impl Packet {
         let (target, source) = (&program.stacks[to as usize], &program.stacks[from as usize]);
         assert_eq!(target.headers.len(), source.headers.len(), "stacks that are assigned have one size");
         for (&to, &from) in target.headers.iter().zip(&source.headers) {
-            if target.of_unions {
-                self.assign_union(program, to, from);
-            } else {
-                self.assign_header(program, to, from);
-            }
+            self.assign_element(program, target.of_unions, to, from);
         }
         self.filled[to as usize] = self.filled[from as usize];
     }

@@ -141,6 +141,8 @@ impl Switch {
         packet.set(standard.checksum_error, u64::from(packet.has_checksum_error));
         run.see(Event::At(Point::Ingress));
         run.control(program.ingress, packet);
+        // The order of simple_switch at the end of ingress: digest, resubmission, multicast, drop, unicast. A clone
+        // does not depend on it, because it is a copy of the packet at its arrival.
         if let Some(list) = packet.requests.digest.take() {
             run.digest(list, packet);
         }
@@ -161,6 +163,7 @@ impl Switch {
             return Verdict::Drop;
         }
         packet.set(standard.instance_type, Instance::Normal as u64);
+        // A later table can choose another port, and the selected queue belongs to the first one.
         let queue = packet.requests.queue.filter(|&(to, _)| u64::from(to) == port).map(|(_, queue)| queue);
         Verdict::Queue(port as u32, queue.or_else(|| self.priority_queue(packet)))
     }
@@ -187,6 +190,7 @@ impl Switch {
         let mut run = self.run(outside);
         let program = run.program;
         let standard = &program.standard;
+        // Requests of ingress are over: a queue selected in egress moves the packet there.
         packet.requests.queue = None;
         packet.set(standard.egress_timestamp, now_ns / 1000);
         packet.set(standard.egress_port, port.into());

@@ -104,13 +104,16 @@ impl TableState {
     fn rebuild(&mut self, table: &Table) {
         if table.lookup == Lookup::Priority {
             self.order = (0..self.entries.len() as u32).collect();
+            // A stable sort: of entries with one priority the oldest comes first.
             self.order.sort_by_key(|&place| self.entries[place as usize].entry.priority);
             assert_eq!(self.order.len(), self.entries.len(), "each entry has its place in the order of priorities");
             return;
         }
         self.lengths = self.entries.iter().map(|row| row.entry.prefix).collect();
+        // Longest first: the first match of `find_longest` is the longest prefix.
         self.lengths.sort_unstable_by(|one, other| other.cmp(one));
         self.lengths.dedup();
+        // At most a quarter full, and rebuilt when half full (`append`): probes stay short, and insertions cheap.
         let size = (4 * self.entries.len()).next_power_of_two().max(16);
         self.index.clear();
         self.index.resize(size, 0);
@@ -178,6 +181,7 @@ fn matches(table: &Table, entry: &Entry, key: &[u64]) -> bool {
         let words = of.word as usize..of.word as usize + of.words();
         match of.kind {
             MatchKind::Range => {
+                // The most significant word comes last, so numbers compare like their words in reverse.
                 let value = || key[words.clone()].iter().rev();
                 value().ge(entry.key[words.clone()].iter().rev()) && value().le(entry.mask[words.clone()].iter().rev())
             }

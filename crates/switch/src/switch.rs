@@ -225,7 +225,7 @@ impl state::State for Switch {
     fn save(&self, out: &mut Writer) {
         // The mechanisms' settings rebuild the last three fields, so they are not state.
         let Self { core, mechanisms, outputs, group_owners: _, quiet_roles: _, resources: _ } = self;
-        debug_assert!(outputs.is_empty(), "a hook is at work");
+        assert!(outputs.is_empty(), "a hook is at work");
         core.save(out);
         for mechanism in mechanisms {
             mechanism.state().expect("every mechanism has a state to save").save(out);

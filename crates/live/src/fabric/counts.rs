@@ -60,7 +60,7 @@ impl FrameCounts {
     /// Number of packets with a frame that must still be in the fabric.
     pub fn inside(&self) -> u64 {
         let gone = self.left + self.ended.iter().sum::<u64>() + self.corrupted + self.lost_down;
-        debug_assert!(gone <= self.entered + self.copied, "more frames are gone than ever were in the fabric");
+        assert!(gone <= self.entered + self.copied, "more frames are gone than ever were in the fabric");
         self.entered + self.copied - gone
     }
 }

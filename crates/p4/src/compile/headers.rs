@@ -86,6 +86,7 @@ impl<'d> Compiler<'d> {
             union: None,
             varbit: None,
         };
+        // A varbit gets its room after the fixed fields, so that their positions do not depend on its length.
         if let Some((field, bits_before)) = varbit {
             let room = of.max_length.map_or(VARBIT_BYTES_DEFAULT, |most| most.saturating_sub(wire_bytes));
             let room = room.min(VALUES_BYTES_MAX);

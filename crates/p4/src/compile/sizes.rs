@@ -61,7 +61,7 @@ impl Compiler<'_> {
         if needed > size {
             return matches!(demand, Demand::Low(_)) && self.suffices_whole(node, size);
         }
-        // A value that fits is correct if its low bits are.
+        // Operations keep only low bits right (module head), and a value that fits is correct if its low bits are.
         let low = Demand::Low(needed.min(size));
         match self.program.nodes[node as usize] {
             Node::Arithmetic(operation, one, other) => match operation {

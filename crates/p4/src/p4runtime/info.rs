@@ -57,7 +57,7 @@ pub struct ProfileInfo {
     pub profile: u32,
     /// The tables that use its members.
     pub tables: Vec<u32>,
-    /// Whether it has groups, from which a selector takes a member for each packet.
+    /// Whether it has groups: a selector then takes a member for each packet.
     pub has_selector: bool,
     /// Maximum number of members; with a selector, maximum number of places in all groups. 0 for no limit.
     pub size: i64,

@@ -183,15 +183,14 @@ impl<'t> Message<'t> {
         format!("{}:{}", self.file, self.line)
     }
 
-    fn known(&self, name: &str) -> Option<&'static Known> {
+    fn known(&self, name: &str) -> &'static Known {
         let known = self.kind.fields.iter().find(|known| known.name == name);
-        debug_assert!(known.is_some(), "{} has no field {name}", self.kind.name);
-        known
+        known.unwrap_or_else(|| panic!("{} has no field {name}", self.kind.name))
     }
 
     fn field(&self, name: &str) -> Option<&'t Field> {
-        self.known(name)?;
-        self.fields.iter().find(|field| field.name == name)
+        let known = self.known(name);
+        self.fields.iter().find(|field| field.name == known.name)
     }
 
     fn word(&self, name: &str) -> Option<&'t str> {
@@ -207,8 +206,8 @@ impl<'t> Message<'t> {
 
     /// A signed number, or the number of an enumeration's name; 0 if absent, as the interface defines.
     pub fn signed(&self, name: &str) -> i64 {
-        let value = self.word(name).and_then(|word| match self.known(name).map(|known| &known.shape) {
-            Some(Shape::Enum(names)) => enumerated(names, word),
+        let value = self.word(name).and_then(|word| match self.known(name).shape {
+            Shape::Enum(names) => enumerated(names, word),
             _ => integer(word).and_then(|value| i64::try_from(value).ok()),
         });
         value.unwrap_or(0)
@@ -257,8 +256,8 @@ impl<'t> Message<'t> {
     }
 
     pub fn messages(&self, name: &str) -> impl Iterator<Item = Message<'t>> + use<'t> {
-        let kind = match self.known(name).map(|known| &known.shape) {
-            Some(Shape::Message(kind)) => Some(*kind),
+        let kind = match self.known(name).shape {
+            Shape::Message(kind) => Some(kind),
             _ => None,
         };
         let (name, file) = (name.to_string(), self.file);

@@ -3,6 +3,9 @@
 
 use crate::error::{Error, Result, refuse};
 
+// prost-reflect has a parser of this format too, but its messages do not keep lines, and each refusal names the line of
+// an update. It also refuses fields that a newer p4c writes into a p4info.
+
 /// Maximum nesting depth of messages, the same as in protocol buffers' own parsers.
 const DEPTH_MAX: u32 = 100;
 

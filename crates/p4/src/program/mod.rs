@@ -101,7 +101,7 @@ impl Header {
     }
 }
 
-/// The variable-length field of a header. Its values come after those of the other fields.
+/// The variable-length field of a header. Its values come after the values of the other fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Varbit {
     /// Number of bits before it on the wire.
@@ -189,11 +189,12 @@ pub struct FieldList {
     pub fields: Vec<Slot>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Deserialize)]
 pub struct RegisterArray {
     pub name: String,
     pub size: u64,
     /// Width of a cell in bits.
+    #[serde(rename = "bitwidth")]
     pub width: u32,
 }
 

@@ -4,7 +4,7 @@ use crate::error::{Error, Result, refuse};
 use crate::program::{Key, MatchKind, Program, Table};
 use crate::run::needs_priority;
 
-/// Maximum priority of a test. In STF the greatest number wins, in BMv2 the smallest.
+/// Maximum priority of a test. In STF larger numbers win, in BMv2 smaller ones.
 const PRIORITY_MAX: i64 = 10_000;
 
 pub fn add(program: &Program, text: &str) -> Result<String> {

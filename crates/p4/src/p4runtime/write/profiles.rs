@@ -85,6 +85,7 @@ impl<'a> Write<'a> {
         for member in of.messages("members") {
             self.add_places(profile, member, &mut seen, &mut places).in_line(member, "ActionProfileGroup")?;
         }
+        // In the order of handles, as in BMv2: the order of a request does not change the member that a selector takes.
         places.sort_unstable();
         self.set_group(change, of, profile, (seen.len(), places))
     }
