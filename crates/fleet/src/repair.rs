@@ -23,6 +23,7 @@ const HINT: &str =
 
 /// Returns the expected remaining time of a repair that has already taken `taken_s`.
 pub fn expected_left_s(taken_s: u64) -> f64 {
+    // CorrOpt has two durations, so a repair that outlasts the short one is a long one.
     let whole_s = if taken_s < SHORT_S { MEAN_S } else { LONG_S as f64 };
     (whole_s - taken_s as f64).max(0.0)
 }

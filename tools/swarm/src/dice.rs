@@ -30,6 +30,7 @@ impl Dice {
                 let digits = |value: u64| 64 - value.leading_zeros() as u64;
                 let bits = self.between(digits(low), digits(high));
                 let from = if bits == 0 { 0 } else { 1_u64 << (bits - 1) };
+                // TOML's integers have 63 bits.
                 let to = if bits >= 64 { u64::MAX / 2 } else { (1_u64 << bits) - 1 };
                 self.between(from.max(low).min(high), to.min(high).max(low))
             }

@@ -95,6 +95,7 @@ struct Chase<'a> {
 impl Chase<'_> {
     fn work(&self) {
         loop {
+            // Threads share nothing but the number; the lock orders their totals.
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let is_over = self.hunt.worlds.is_some_and(|worlds| number >= worlds);
             let is_found = self.hunt.first_only && !self.totals().findings.is_empty();
@@ -134,6 +135,7 @@ impl Chase<'_> {
         }
         let place = totals.findings.len();
         totals.findings.push(Finding { seed, fault: fault.clone(), world: world.clone(), times: 1 });
+        // Shrinking takes up to `shrink_for`; the other threads need the totals meanwhile.
         drop(totals);
         let small = shrink(world, fault, self.registry, Until::from_now(Some(self.hunt.shrink_for)));
         let mut totals = self.totals();
