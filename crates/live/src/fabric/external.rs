@@ -64,7 +64,6 @@ pub(super) struct External {
 }
 
 impl External {
-    /// Makes the external side.
     pub fn new(
         settings: &LiveSettings,
         points: Vec<Point>,

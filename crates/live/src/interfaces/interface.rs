@@ -133,7 +133,6 @@ pub trait Interface {
     /// stay in the ring for the next call. While the interface is down, the contents of the ring are discarded.
     fn flush(&mut self) -> io::Result<bool>;
 
-    /// Returns the counters.
     fn counters(&mut self) -> io::Result<Counters>;
 
     /// Checks that the interface still exists under its name, and follows its MTU.

@@ -64,7 +64,6 @@ impl Link {
         self.control.set_mtu(&self.name, mtu_bytes).map_err(|error| self.error("its MTU cannot be set", &error))
     }
 
-    /// Reads its station address.
     pub fn address(&self) -> io::Result<[u8; 6]> {
         self.control.address(&self.name)
     }

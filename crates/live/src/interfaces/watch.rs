@@ -40,6 +40,7 @@ impl LinkWatch {
             match self.socket.receive(&mut self.buffer) {
                 Ok(length) => parse(self.buffer.get(..length).unwrap_or(&self.buffer), take),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                // The socket's buffer was full, and messages are lost (netlink(7)).
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => take(LinkChange::Missed),
                 Err(error) => return Err(error),
             }

@@ -184,6 +184,7 @@ fn an_entry_that_its_table_does_not_take_is_refused() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of rows")]
 fn what_is_not_supported_or_no_member_or_cell_is_refused_by_name() {
     assert!(written("type: INSERT").unwrap_err().to_string().contains("it has no entity"));
     refused(

@@ -94,6 +94,7 @@ impl<T: Entry> Ring<T> {
     #[inline]
     pub fn push(&mut self, entry: T) -> bool {
         if self.ours.wrapping_sub(self.theirs) > self.mask {
+            // The kernel writes this word: each look moves its cache line, so we look only if the ring seems full.
             self.theirs = self.mapping.word(self.offsets.consumer).load(Acquire);
             if self.ours.wrapping_sub(self.theirs) > self.mask {
                 return false;
