@@ -10,7 +10,6 @@ impl LossRate {
     /// The loss rate of a sound link: the published simulator's floor of 1e-18.
     pub const SOUND: LossRate = LossRate(1e-18);
 
-    /// Checks that the rate is above 0 and at most 1.
     pub fn new(rate: f64) -> Option<Self> {
         (rate > 0.0 && rate <= 1.0).then_some(Self(rate))
     }
@@ -19,9 +18,9 @@ impl LossRate {
         self.0
     }
 
-    /// Converts the rate to a sum.
     pub fn as_sum(self) -> LossSum {
         // A rate is mantissa * 2^(exponent - 1075); units are 2^-100. At most 1, so the shift left is 48 at most.
+        // Subnormal numbers (IEEE 754) have exponent 0, no hidden bit, and the weight of exponent 1.
         let bits = self.0.to_bits();
         let exponent = ((bits >> 52) & 0x7ff) as i32;
         let mantissa = i128::from((bits & 0x000f_ffff_ffff_ffff) | (u64::from(exponent > 0) << 52));
@@ -49,7 +48,6 @@ impl LossSum {
         LossSum(self.0 >> bits)
     }
 
-    /// The nearest number.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / (1u128 << UNIT_BITS) as f64
     }

@@ -23,6 +23,7 @@ const HINT: &str =
 
 /// Returns the expected remaining time of a repair that has already taken `taken_s`.
 pub fn expected_left_s(taken_s: u64) -> f64 {
+    // CorrOpt has two durations, so a repair that outlasts the short one is a long one.
     let whole_s = if taken_s < SHORT_S { MEAN_S } else { LONG_S as f64 };
     (whole_s - taken_s as f64).max(0.0)
 }
@@ -37,16 +38,13 @@ pub struct Repair {
     pub delay_s: u64,
 }
 
-/// The source of durations.
 #[derive(Debug)]
 pub enum Delays<'r> {
-    /// The same duration for every repair.
     Fixed(u64),
     /// 2 days with probability 0.8, else 4 days, in the order of taking down.
     Drawn(Box<Stream>),
     /// From a file, in its order.
     Replayed {
-        /// The contents of the file.
         repairs: &'r [Repair],
         file_name: &'r str,
     },

@@ -18,9 +18,7 @@ pub struct Metrics {
     pub min_per_pod_capacity: f64,
     /// Maximum loss rate of a link, protected or not.
     pub max_link_loss_rate: f64,
-    /// Number of links that are down.
     pub curr_disabled_links: u64,
-    /// Number of links that corrupt and are up.
     pub curr_corrupting_links: u64,
     /// Maximum number of ports of a switch pipe that run LinkGuardian.
     pub max_lg_ports_per_pipe: u64,

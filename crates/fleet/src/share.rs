@@ -1,5 +1,3 @@
-//! An exact share of a whole.
-
 /// A share between 0 and 1 in millionths, so that 0.55 of 100 paths are 55 and not 56.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share(u32);

@@ -1,5 +1,3 @@
-//! Unique seconds.
-
 use std::collections::HashMap;
 
 /// Assigns unique seconds. The published simulator moves an event with a used second ahead by 1 s until a second is

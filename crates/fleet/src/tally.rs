@@ -20,9 +20,6 @@ impl<T: Copy + Ord> Tally<T> {
     }
 
     /// Removes one `value`.
-    ///
-    /// # Panics
-    /// If it is not in the set.
     pub fn remove(&mut self, value: T) {
         let count = self.counts.get_mut(&value).expect("only what was added is taken out");
         *count -= 1;

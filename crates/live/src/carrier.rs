@@ -12,9 +12,6 @@ use crate::interfaces::watch::{LinkChange, LinkWatch};
 
 pub trait CarrierSource: Send {
     /// Passes on the changes since the last call, without waiting.
-    ///
-    /// # Errors
-    /// If the kernel no longer reports changes.
     fn changes(&mut self, take: &mut dyn FnMut(LinkChange)) -> io::Result<()>;
 
     /// Returns the present carrier of an interface; `None` if the interface does not exist.
@@ -41,7 +38,6 @@ impl CarrierSource for LinkWatch {
 /// Interval between two reads in a loop that never sleeps.
 const ASK_EVERY_NS: u64 = 1_000_000;
 
-/// A source, and the time of the last read.
 pub(crate) struct Carriers {
     source: Box<dyn CarrierSource>,
     asked_at_ns: u64,
@@ -56,16 +52,12 @@ impl Carriers {
         self.source.wakes()
     }
 
-    /// Reads the carrier of each of `ports`.
     pub fn look_at<'a>(&self, ports: impl Iterator<Item = &'a str>) -> Vec<(String, bool)> {
         let look = |name: &'a str| (name.to_owned(), self.source.look(name) == Some(Carrier::Present));
         ports.map(look).collect()
     }
 
     /// Returns interfaces with a changed carrier, unless the last read was too recent.
-    ///
-    /// # Errors
-    /// If the kernel no longer reports changes.
     pub fn changes<'a>(
         &mut self,
         now_ns: u64,

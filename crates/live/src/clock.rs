@@ -50,7 +50,6 @@ impl Lateness {
         Self { slack_ns, histogram, misses: 0 }
     }
 
-    /// Records that an action due at `due_ns` was done at `done_ns`.
     pub fn record(&mut self, due_ns: u64, done_ns: u64) {
         let late_ns = done_ns.saturating_sub(due_ns);
         self.misses += u64::from(late_ns > self.slack_ns);
@@ -68,16 +67,12 @@ impl Lateness {
     }
 }
 
-/// Summary of lateness.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LatenessStatus {
-    /// Number of actions.
     pub count: u64,
-    /// Number of actions later than the slack.
     pub misses: u64,
     pub median_ns: u64,
     pub p999_ns: u64,
-    /// Maximum.
     pub worst_ns: u64,
 }
 

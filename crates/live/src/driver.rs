@@ -10,8 +10,7 @@ use hitless_core::wire::Time;
 use hitless_simulation::Outcome;
 
 use crate::carrier::{CarrierSource, Carriers};
-use crate::clock::Clock;
-use crate::clock::Lateness;
+use crate::clock::{Clock, Lateness};
 use crate::fabric::{Leaving, LiveFabric, Order};
 use crate::intake::Intake;
 use crate::interfaces::{Arrived, Counters, Interface, MonotonicTime};
@@ -118,7 +117,6 @@ impl Control {
 /// Maximum duration of a run: 200 days. Virtual time, 64 bits of picoseconds, ends after 213.
 const LONGEST_RUN_NS: u64 = 200 * 86_400 * 1_000_000_000;
 
-/// Maximum number of unread notices.
 const NOTICES_MAX: usize = 1_000;
 
 /// Interval between two checks of an interface, which look for it again if it is gone. Interfaces are checked one at a
@@ -171,7 +169,6 @@ impl Port {
     }
 }
 
-/// A fabric, its interfaces, and a clock.
 pub struct Driver<C> {
     fabric: LiveFabric,
     /// Ports by point.
@@ -192,9 +189,6 @@ pub struct Driver<C> {
 
 impl<C: Clock> Driver<C> {
     /// Connects the points of `fabric` to `interfaces`, in order. Virtual time begins now.
-    ///
-    /// # Panics
-    /// If the numbers of interfaces and points differ.
     pub fn new(fabric: LiveFabric, interfaces: Vec<Box<dyn Interface + Send>>, clock: C, options: Options) -> Self {
         assert_eq!(fabric.points().len(), interfaces.len(), "each point has an interface");
         let port = |interface| Port {
@@ -232,12 +226,10 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// The fabric, for observing it.
     pub fn fabric(&mut self) -> &mut LiveFabric {
         &mut self.fabric
     }
 
-    /// Adds the results of a self-test to the status.
     pub fn show_self_test(&mut self, test: Option<SelfTest>) {
         self.self_test = test;
     }
@@ -263,7 +255,6 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// Passes notices about interfaces to the control.
     pub fn tell(&mut self, control: &Control) {
         control.tell(&mut self.notices);
     }
@@ -370,7 +361,6 @@ impl<C: Clock> Driver<C> {
         self.clock.wait(&ports, MonotonicTime(wake));
     }
 
-    /// Handles a request from another thread.
     pub fn serve(&mut self, request: Request) {
         // A failed send means that the requester no longer waits for the reply.
         match request {
@@ -387,9 +377,6 @@ impl<C: Clock> Driver<C> {
     }
 
     /// Changes the frames that the port of `node` takes.
-    ///
-    /// # Errors
-    /// A sentence, if its port is elsewhere.
     pub fn set_intake(&mut self, node: &str, intake: Intake) -> Result<(), String> {
         let point = self.fabric.points().iter().position(|point| point.name == node);
         let point = point.ok_or_else(|| format!("'{node}' has no port here"))?;

@@ -5,12 +5,10 @@ use hitless_core::wire::{Duration, Time};
 use hitless_scenario::Scenario;
 use serde::Serialize;
 
-use crate::clock::Clock;
-use crate::clock::{Lateness, LatenessStatus};
+use crate::clock::{Clock, Lateness, LatenessStatus};
 use crate::fabric::{LiveFabric, LiveSettings};
 use crate::interfaces::MonotonicTime;
 
-/// Measurements and demands.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfTest {
     /// Lateness of wake-ups from a sleep.
@@ -32,9 +30,6 @@ const AWAKE_NS: u64 = 10_000_000;
 const FRAMES: u64 = 2_000;
 
 /// Measures, in about 50 ms.
-///
-/// # Errors
-/// As [`LiveFabric::new`].
 pub fn measure<C: Clock>(
     clock: &mut C,
     scenario: &Scenario,
@@ -52,8 +47,7 @@ pub fn measure<C: Clock>(
     if let Some((name, _)) = fastest.filter(|_| asked_per_s > forwarded_per_s) {
         warnings.push(format!(
             "{name} may bring {asked_per_s:.0} frames of {MTU_FRAME_BYTES} bytes per second, and this processor \
-             forwards \
-             {forwarded_per_s:.0}"
+             forwards {forwarded_per_s:.0}"
         ));
     }
     for (what, interval) in fabric.intervals_over_real_links() {
@@ -61,8 +55,7 @@ pub fn measure<C: Clock>(
         if interval.as_ps() / 1_000 < needed_ns {
             warnings.push(format!(
                 "{what} is {interval}, and crosses a real link twice; this machine wakes up to {} us late, so take at \
-                 least \
-                 {} us",
+                 least {} us",
                 wake_up.worst_ns / 1_000,
                 needed_ns.div_ceil(1_000)
             ));

@@ -1,5 +1,3 @@
-//! The status of a live run.
-
 use std::collections::BTreeMap;
 
 use hitless_simulation::run::Counted;
@@ -9,7 +7,6 @@ use crate::clock::LatenessStatus;
 use crate::interfaces::Counters;
 use crate::self_test::SelfTest;
 
-/// A snapshot of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     pub elapsed_s: f64,
@@ -72,7 +69,6 @@ impl PortChange {
     }
 }
 
-/// A link in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkStatus {
     /// "sw1->sw2".
@@ -109,7 +105,6 @@ pub struct ProtectionStatus {
     pub lost: Option<u64>,
 }
 
-/// A real end.
 #[derive(Clone, Debug, Serialize)]
 pub struct PortStatus {
     pub node: String,

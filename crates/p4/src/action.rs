@@ -1,5 +1,3 @@
-//! Actions: execution of their instructions.
-
 use std::fmt::Write;
 
 use crate::bits::{self, Slot};
@@ -21,7 +19,6 @@ impl<O: Observer> Run<'_, '_, O> {
         self.instructions(code.start, code.end, packet);
     }
 
-    /// Runs the instructions in `start..end`.
     pub fn instructions(&mut self, start: u32, end: u32, packet: &mut Packet) {
         let program = self.program;
         let code = &program.instructions[start as usize..end as usize];
@@ -75,6 +72,7 @@ impl<O: Observer> Run<'_, '_, O> {
                 let text = filled(&self.program.messages[message as usize], &values);
                 self.outside.observer.see(self.program, Event::Log(&text));
             }
+            // v1model.p4, `mark_to_drop`: it sets both fields, so a multicast of the same packet is dropped too.
             Instruction::MarkToDrop => {
                 packet.set(self.program.standard.egress_spec, DROP_PORT);
                 packet.set(self.program.standard.mcast_grp, 0);
@@ -181,6 +179,7 @@ impl<O: Observer> Run<'_, '_, O> {
             }
             Instruction::Hash(to, base, calculation, size) => {
                 let value = self.hash(calculation, packet);
+                // v1model.p4, `hash`: with a size of 0 the result is the base, as with 1.
                 let (base, size) = (self.view(packet).index(base), self.view(packet).index(size).max(1));
                 Computed::Word(base.wrapping_add(value % size) as i64).write(&mut packet.values, to);
             }
@@ -200,6 +199,7 @@ impl<O: Observer> Run<'_, '_, O> {
                     packet.set(Some(to), meter.execute(tokens, self.outside.now_ns));
                 }
             }
+            // v1model.p4 leaves an access beyond the array undefined. It is counted, and changes nothing.
             Instruction::RegisterRead(to, array, index) => {
                 let index = self.view(packet).index(index);
                 is_within = read_register(&self.state.registers[array as usize], index, &mut packet.values, to);
@@ -275,6 +275,7 @@ fn cell<T>(of: &mut [T], index: u64) -> Option<&mut T> {
 fn read_register(array: &Registers, index: u64, values: &mut [u8], to: Slot) -> bool {
     let Some(cell) = array.cell(index) else { return false };
     if let &[word] = cell {
+        // The value of a `Word` ends at 64 bits. Cells are unsigned, so the target's bits above are zeros.
         Computed::Word(word as i64)
             .write(values, Slot { width: to.width.min(64), bit: to.bit + to.width.saturating_sub(64), ..to });
         if to.width > 64 {

@@ -1,5 +1,3 @@
-//! The input of hashes and checksums.
-
 use crate::bits;
 use crate::deparse::emit;
 use crate::packet::Packet;

@@ -41,7 +41,6 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Adds a table entry and returns its handle.
     pub fn insert(&mut self, number: u32, made: Entry) -> Result<u32> {
         let table = self.changeable(number)?;
         self.check_target(table, &made.target)?;
@@ -55,7 +54,6 @@ impl<'a> Commands<'a> {
         Ok(rows.insert(table, made))
     }
 
-    /// Changes the action, member or group of an entry.
     pub(crate) fn modify(&mut self, number: u32, handle: u32, target: Target) -> Result<()> {
         let table = self.changeable(number)?;
         self.check_target(table, &target)?;
@@ -66,7 +64,6 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Deletes an entry.
     pub(crate) fn delete(&mut self, number: u32, handle: u32) -> Result<()> {
         let table = self.changeable(number)?;
         if !self.state.tables[number as usize].remove(table, handle) {
@@ -75,7 +72,6 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Deletes all entries of a table.
     pub(crate) fn clear(&mut self, number: u32) -> Result<()> {
         let table = self.changeable(number)?;
         self.state.tables[number as usize].clear(table);
@@ -100,14 +96,12 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Adds a member to an action profile and returns its handle.
     pub(crate) fn add_member(&mut self, profile: u32, call: Call) -> u32 {
         let members = &mut self.state.profiles[profile as usize].members;
         members.push(Some(call));
         members.len() as u32 - 1
     }
 
-    /// Changes the action of a member.
     pub(crate) fn set_member(&mut self, profile: u32, member: u64, call: Call) -> Result<()> {
         self.check_member(profile, member)?;
         self.state.profiles[profile as usize].members[member as usize] = Some(call);
@@ -150,7 +144,6 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Adds a member to a group or removes it.
     pub(crate) fn change_group(&mut self, profile: u32, group: u64, member: u64, is_added: bool) -> Result<()> {
         self.check_member(profile, member)?;
         self.check_group(profile, group)?;

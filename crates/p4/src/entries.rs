@@ -9,7 +9,6 @@ use crate::tables::prefix_mask;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "there is one for each field of an entry that is being made")]
 pub enum Match {
-    /// Equal to this value.
     Exact(Wide),
     /// Equal to this value in this many leading bits.
     Prefix(Wide, u32),

@@ -1,5 +1,3 @@
-//! Errors of programs, commands and tests.
-
 use std::fmt;
 
 /// The reason of a refusal, with its place in the P4 source if known.
@@ -11,11 +9,9 @@ pub struct Error {
     pub place: Option<String>,
 }
 
-/// A result with an [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Creates an error without a place.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), place: None }
     }

@@ -12,7 +12,6 @@ use crate::state::Registers;
 pub struct View<'a> {
     pub program: &'a Program,
     pub packet: &'a Packet,
-    /// Register arrays.
     pub registers: &'a [Registers],
     pub parameters: &'a [u8],
 }
@@ -138,7 +137,7 @@ impl View<'_> {
             && packet.var_bits[one as usize] == packet.var_bits[other as usize]
     }
 
-    /// The header at `place`; `None` if the stack has no such element.
+    /// The header at `place`; `None` beyond the end of the stack.
     #[inline]
     pub fn header(&self, place: HeaderPlace) -> Option<u32> {
         let last = |stack: u32| self.packet.filled[stack as usize].checked_sub(1).map(|last| last as usize);
@@ -162,11 +161,8 @@ impl View<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "it lives on the stack for one instruction, and a box would allocate")]
 pub enum Computed {
-    /// 64 bits.
     Word(i64),
-    /// 128 bits.
     Double(i128),
-    /// 2176 bits.
     Wide(Wide),
 }
 
@@ -181,7 +177,6 @@ impl Computed {
         }
     }
 
-    /// A word of the number; word 0 is the least significant.
     #[inline]
     pub fn word(&self, number: usize) -> u64 {
         match self {

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
     pub current: u64,
-    /// The group's first queue.
     pub first_queue: u32,
-    /// Number of queues.
     pub queues: u32,
 }
 
@@ -17,7 +15,6 @@ pub trait Fabric {
     /// The switch's own hash of the packet's flow.
     fn flow_hash(&mut self) -> u32;
     fn queue_depth_bytes(&mut self, port: u32, queue: u32) -> u64;
-    /// Whether a queue has room for the packet.
     fn queue_has_room(&mut self, port: u32, queue: u32) -> bool;
     /// The queue for the packet's class at a port.
     fn class_queue(&mut self, port: u32) -> u32;
@@ -27,7 +24,6 @@ pub trait Fabric {
     fn start_timer(&mut self, delay_ns: u64, token: u32);
     /// The rotating group of a port.
     fn current_round(&mut self, port: u32) -> Rounds;
-    /// The port selected by routing.
     fn routed_port(&mut self) -> u32;
     /// A random number below `count`; `None` selects the program's own generator.
     fn below(&mut self, count: u64) -> Option<u64>;
@@ -40,14 +36,11 @@ pub struct Answers {
     pub depths: BTreeMap<(u32, u32), u64>,
     /// Capacities of queues in bytes.
     pub limits: BTreeMap<(u32, u32), u64>,
-    /// Rotating groups, by port.
     pub rounds: BTreeMap<u32, Rounds>,
     pub flow_hash: u32,
-    /// The port selected by routing.
     pub routed_port: u32,
     /// Size of the current packet in bytes.
     pub packet_bytes: u64,
-    /// Paused queues.
     pub paused: BTreeSet<(u32, u32)>,
 }
 

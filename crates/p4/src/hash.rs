@@ -9,6 +9,7 @@ pub static CRC_16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 pub static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 static CRC_CCITT: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_3740);
 static CRC_8: Crc<u8> = Crc::<u8>::new(&CRC_8_SMBUS);
+// The polynomial of ISO 3309 without inversions. The catalogue of `crc` has it only with them (CRC-64/GO-ISO).
 static CRC_64: Crc<u64> = Crc::<u64>::new(&crc::Algorithm {
     width: 64,
     poly: 0x1b,
@@ -22,7 +23,6 @@ static CRC_64: Crc<u64> = Crc::<u64>::new(&crc::Algorithm {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Algorithm {
-    /// A cyclic redundancy check.
     Crc(fn(&[u8]) -> u64),
     /// The Internet checksum (RFC 1071).
     Checksum,
@@ -68,6 +68,7 @@ pub fn internet_checksum(bytes: &[u8]) -> u16 {
     let mut last = [0; 4];
     last[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
     sum += u64::from(u32::from_be_bytes(last));
+    // In ones' complement, carries are added to the low end.
     while sum >> 16 != 0 {
         sum = (sum & 0xffff) + (sum >> 16);
     }

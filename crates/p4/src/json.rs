@@ -8,14 +8,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result, refuse};
+use crate::program::RegisterArray;
 
-/// A position in the P4 source.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct SourceInfo {
-    /// The file name.
     #[serde(default)]
     pub filename: String,
-    /// The line number, from 1.
     #[serde(default)]
     pub line: u64,
 }
@@ -32,10 +30,8 @@ pub fn place(of: &Option<SourceInfo>) -> Option<String> {
     of.as_ref().map(SourceInfo::place)
 }
 
-/// The whole document.
 #[derive(Debug, Deserialize)]
 pub struct Document {
-    /// Format version and compiler.
     #[serde(rename = "__meta__", default)]
     pub meta: Meta,
     /// The P4 source file.
@@ -79,10 +75,8 @@ pub struct Document {
     pub(crate) field_aliases: Vec<(String, (String, String))>,
 }
 
-/// The document's format version and compiler.
 #[derive(Debug, Default, Deserialize)]
 pub struct Meta {
-    /// Major and minor version.
     pub version: Option<(u32, u32)>,
     #[serde(default)]
     pub compiler: String,
@@ -215,13 +209,6 @@ pub(crate) struct CounterArray {
     #[serde(default)]
     pub is_direct: bool,
     pub binding: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct RegisterArray {
-    pub name: String,
-    pub size: u64,
-    pub bitwidth: u32,
 }
 
 #[derive(Debug, Deserialize)]
@@ -427,17 +414,14 @@ impl Document {
 }
 
 impl TypedValue {
-    /// Reads `value` as a typed value.
     pub fn of(value: &Value) -> Result<Self> {
         Self::deserialize(value).map_err(|_| Error::new(format!("{value} has no \"type\" and \"value\"")))
     }
 
-    /// The name in the value.
     pub fn text(&self) -> Result<&str> {
         self.value.as_str().ok_or_else(|| Error::new(format!("a {} is named by {}, no text", self.kind, self.value)))
     }
 
-    /// The header and field names in the value.
     pub fn pair(&self) -> Result<(&str, &str)> {
         let names = self.value.as_array().filter(|names| names.len() == 2);
         let pair = names.and_then(|names| Some((names[0].as_str()?, names[1].as_str()?)));

@@ -42,6 +42,8 @@ impl Meter {
     /// The colour of a packet that needs `tokens`: 0 is green; with two rates, 1 is yellow and 2 red.
     pub fn execute(&mut self, tokens: u64, now_ns: u64) -> u64 {
         let buckets = self.buckets.len() as u64;
+        // RFC 2698, section 3, colour-blind: without tokens of the peak rate red, without tokens of the committed rate
+        // yellow, which costs tokens of the peak rate alone; green costs both.
         for (place, bucket) in self.buckets.iter_mut().enumerate() {
             let given = given(bucket.rate, now_ns);
             let new = given.saturating_sub(bucket.given);
@@ -57,8 +59,23 @@ impl Meter {
     }
 }
 
+/// Counts tokens from time 0, not from the last packet, so that rounding does not accumulate.
 fn given(rate: Rate, now_ns: u64) -> u64 {
     (now_ns as f64 / 1000.0 * rate.per_us) as u64
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
+pub struct Counter {
+    pub packets: u64,
+    /// Bytes of the packets at their arrival.
+    pub bytes: u64,
+}
+
+impl Counter {
+    pub fn count(&mut self, bytes: usize) {
+        self.packets += 1;
+        self.bytes += bytes as u64;
+    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,18 @@
-//! Nodes of compiled expressions.
-
 use crate::bits::Slot;
 
-/// The index of a node in the program.
 pub type NodeId = u32;
 
 /// The size of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// 64 bits.
     Word,
-    /// 128 bits.
     Double,
-    /// 2176 bits.
     Wide,
 }
 
-/// A numeric expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expression {
-    /// A field of the packet, the most frequent case.
+    /// A field of the packet: the usual case, without a walk through nodes.
     Field(Slot),
     /// Any other expression.
     Tree(NodeId, Size),
@@ -39,7 +32,6 @@ pub enum HeaderPlace {
     LastMember(u32, u32),
 }
 
-/// Operations on two numbers with a numeric result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     Add,
@@ -54,7 +46,6 @@ pub enum Arithmetic {
     ShiftRight,
 }
 
-/// Comparisons of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     Equal,
@@ -88,9 +79,7 @@ pub enum Node {
     Parameter(Slot),
     /// A cell of a register array: array, index, width.
     Register(u32, NodeId, u32),
-    /// An operation on two numbers.
     Arithmetic(Arithmetic, NodeId, NodeId),
-    /// Bitwise complement, `~`.
     Not(NodeId),
     /// A cast to this width.
     Cast(Cast, NodeId, u32),
@@ -101,22 +90,17 @@ pub enum Node {
     /// Number of filled elements of a stack, minus the second operand.
     Filled(u32, u32),
 
-    /// A truth value.
     Bool(bool),
     /// A comparison of two numbers in this size.
     Compare(Comparison, NodeId, NodeId, Size),
-    /// Conjunction.
     Both(NodeId, NodeId),
-    /// Disjunction.
     Either(NodeId, NodeId),
-    /// Negation.
     Negate(NodeId),
     /// Equality of two truth values.
     Same(NodeId, NodeId),
     /// Whether a number is nonzero.
     ToBool(NodeId, Size),
     Valid(HeaderPlace),
-    /// Whether any header of a union is valid.
     ValidUnion(u32),
     /// Whether two headers are valid with equal fields.
     HeadersEqual(HeaderPlace, HeaderPlace),
@@ -127,7 +111,6 @@ pub enum Node {
 }
 
 impl Node {
-    /// Whether the value is a truth value.
     pub fn is_bool(&self) -> bool {
         matches!(
             self,

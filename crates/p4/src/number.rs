@@ -6,7 +6,6 @@ use num_traits::{CheckedRem, CheckedShl, CheckedShr, PrimInt, WrappingAdd, Wrapp
 
 use crate::bits::{self, Slot};
 
-/// Number of 64-bit words in a [`Wide`].
 pub const WIDE_WORDS: usize = 34;
 /// Maximum width of a program's field in bits.
 pub const FIELD_BITS_MAX: u32 = 2048;
@@ -32,7 +31,6 @@ pub trait Number: PrimInt + WrappingAdd + WrappingSub + WrappingMul + CheckedRem
     /// The word at this index, sign-extended.
     fn word(&self, number: usize) -> u64;
 
-    /// Creates a number from a `u64`.
     fn small(value: u64) -> Self {
         Self::from_words(&[value])
     }
@@ -61,6 +59,7 @@ pub trait Number: PrimInt + WrappingAdd + WrappingSub + WrappingMul + CheckedRem
         if width == 0 {
             return Self::zero();
         }
+        // Flipping the sign bit and subtracting it again extends the sign.
         let half = Self::one().left(width - 1);
         let mask = half.left(1).wrapping_sub(&Self::one());
         ((*self & mask) ^ half).wrapping_sub(&half)

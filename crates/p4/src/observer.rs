@@ -1,4 +1,4 @@
-//! Observation of a packet's path, for traces. A run without observer has no overhead.
+//! Observation of a packet's path, for traces. A run without an observer does not pay for it.
 
 use crate::packet::Packet;
 use crate::program::Program;
@@ -8,7 +8,6 @@ use crate::program::Program;
 pub enum Event<'a> {
     /// The parser enters a state.
     State(u32),
-    /// A header has been extracted.
     Extracted(u32, &'a Packet),
     /// A state's key, and the next state.
     Selected(&'a [u8], Option<u32>),
@@ -18,7 +17,6 @@ pub enum Event<'a> {
     BadChecksum(u32, u64),
     /// A checksum has been written: its number and value.
     Updated(u32, u64),
-    /// A table lookup.
     Lookup {
         table: u32,
         key: &'a [u64],
@@ -31,47 +29,34 @@ pub enum Event<'a> {
     Condition(&'a str, bool),
     /// An action runs without a table.
     Call(u32),
-    /// A log message of the program.
     Log(&'a str),
     /// A failed `assert`.
     Assert(&'a str),
-    /// The packet has reached this point of the switch.
     At(Point),
     Emitted(u32, &'a Packet),
 }
 
-/// Points on a packet's path through the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The packet arrived at this port.
     Arrival(u32),
-    /// The ingress control begins.
     Ingress,
     Queued(u32),
     /// The egress control begins, for this port.
     Egress(u32),
-    /// The packet is dropped at the end of ingress.
     IngressDrop,
-    /// The packet is dropped at the end of egress.
     EgressDrop,
-    /// A clone for this port is created.
     Cloned(u32),
-    /// A multicast copy for this port is created.
     Replicated(u32),
     /// The packet returns to the beginning of ingress.
     Resubmitted,
-    /// The packet is recirculated after egress.
     Recirculated,
-    /// The packet departs through this port.
     Departure(u32),
 }
 
-/// An observer of events.
 pub trait Observer {
     /// Whether anybody observes; otherwise the events are not even created.
     const WATCHES: bool = true;
 
-    /// Receives an event.
     fn see(&mut self, program: &Program, event: Event<'_>);
 }
 

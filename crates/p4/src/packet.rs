@@ -12,11 +12,9 @@ pub enum Instance {
     IngressClone = 1,
     /// A clone of a departing packet.
     EgressClone = 2,
-    /// It was recirculated after egress.
     Recirculated = 4,
     /// A multicast copy.
     Replica = 5,
-    /// It was resubmitted to ingress.
     Resubmitted = 6,
     /// The packet generator created it.
     Generated = 8,
@@ -46,7 +44,6 @@ pub struct Requests {
 pub struct Packet {
     /// The values of all headers and metadata.
     pub values: Vec<u8>,
-    /// Validity of each header.
     pub valid: Vec<bool>,
     /// Number of filled elements of each stack.
     pub filled: Vec<u32>,
@@ -66,18 +63,15 @@ pub struct Packet {
     /// Whether the control was left by `exit`.
     pub has_exited: bool,
     pub error: u64,
-    /// Whether a checksum is wrong.
     pub has_checksum_error: bool,
     /// The message of a failed `assert`.
     pub failed_assert: Option<u32>,
     /// Whether the packet exceeded the limit of steps.
     pub ran_too_long: bool,
-    /// Port of arrival.
     pub ingress_port: u32,
 }
 
 impl Packet {
-    /// An empty packet for `program`.
     pub fn new(program: &Program) -> Self {
         let mut packet = Self {
             values: vec![0; program.values_bytes],
@@ -247,14 +241,12 @@ impl Packet {
         *filled = filled.saturating_sub(by as u32);
     }
 
-    /// Number of elements of a stack.
     fn stack_size(&self, program: &Program, stack: u32) -> usize {
         let size = program.stacks[stack as usize].headers.len();
         assert!(self.filled[stack as usize] as usize <= size, "a stack has no more filled elements than elements");
         size
     }
 
-    /// Copies all headers of a union.
     pub fn assign_union(&mut self, program: &Program, to: u32, from: u32) {
         let members = program.unions[to as usize].headers.len().min(program.unions[from as usize].headers.len());
         for member in 0..members {
@@ -265,12 +257,16 @@ impl Packet {
     }
 
     /// Copies an element of a stack of headers or unions.
-    pub fn move_element(&mut self, program: &Program, stack: u32, to: usize, from: usize) {
+    fn move_element(&mut self, program: &Program, stack: u32, to: usize, from: usize) {
         let of = &program.stacks[stack as usize];
-        if of.of_unions {
-            self.assign_union(program, of.headers[to], of.headers[from]);
+        self.assign_element(program, of.of_unions, of.headers[to], of.headers[from]);
+    }
+
+    fn assign_element(&mut self, program: &Program, is_union: bool, to: u32, from: u32) {
+        if is_union {
+            self.assign_union(program, to, from);
         } else {
-            self.assign_header(program, of.headers[to], of.headers[from]);
+            self.assign_header(program, to, from);
         }
     }
 
@@ -285,16 +281,11 @@ impl Packet {
         }
     }
 
-    /// Copies a stack.
     pub fn assign_stack(&mut self, program: &Program, to: u32, from: u32) {
         let (target, source) = (&program.stacks[to as usize], &program.stacks[from as usize]);
         assert_eq!(target.headers.len(), source.headers.len(), "stacks that are assigned have one size");
         for (&to, &from) in target.headers.iter().zip(&source.headers) {
-            if target.of_unions {
-                self.assign_union(program, to, from);
-            } else {
-                self.assign_header(program, to, from);
-            }
+            self.assign_element(program, target.of_unions, to, from);
         }
         self.filled[to as usize] = self.filled[from as usize];
     }

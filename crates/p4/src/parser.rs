@@ -72,6 +72,7 @@ impl<O: Observer> Run<'_, '_, O> {
                 }
             }
             ParserOperation::Advance(by) => {
+                // P4-16, packet_in: lengths that are not whole bytes are a ParserInvalidArgument.
                 let bits = self.view(packet).index(by);
                 if !bits.is_multiple_of(8) {
                     return Err(errors.argument);
@@ -177,11 +178,13 @@ impl<O: Observer> Run<'_, '_, O> {
         if state.key.is_empty() {
             return state.otherwise;
         }
+        // Most keys have at most 8 bytes: they are compared as one number.
         if state.key_bytes <= 8 {
             let mut key = 0;
             for &part in &state.key {
                 let width = part.width();
                 let value = self.key_part(part, packet, at);
+                // A part of more than 56 bits is the only one, and a shift by 64 would be an overflow.
                 key = (if width > 56 { 0 } else { key << (8 * width.div_ceil(8)) }) | value.word(0);
             }
             let bytes = key.to_be_bytes();

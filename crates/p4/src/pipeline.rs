@@ -101,17 +101,14 @@ impl Switch {
         }
     }
 
-    /// The switch's control plane.
     pub fn commands(&mut self, now_ns: u64) -> Commands<'_> {
         Commands { program: &self.program, state: &mut self.state, now_ns }
     }
 
-    /// Takes a packet from the pool.
     pub fn take(&mut self) -> Packet {
         self.spare.pop().unwrap_or_else(|| Packet::new(&self.program))
     }
 
-    /// Returns a packet to the pool.
     pub fn give(&mut self, packet: Packet) {
         assert_eq!(
             packet.values.len(),
@@ -132,7 +129,6 @@ impl Switch {
         }
     }
 
-    /// Runs parser and ingress.
     #[inline]
     pub fn ingress<O: Observer>(&mut self, packet: &mut Packet, outside: &mut Outside<'_, O>) -> Verdict {
         let now_ns = outside.now_ns;
@@ -145,6 +141,8 @@ impl Switch {
         packet.set(standard.checksum_error, u64::from(packet.has_checksum_error));
         run.see(Event::At(Point::Ingress));
         run.control(program.ingress, packet);
+        // The order of simple_switch at the end of ingress: digest, resubmission, multicast, drop, unicast. A clone
+        // does not depend on it, because it is a copy of the packet at its arrival.
         if let Some(list) = packet.requests.digest.take() {
             run.digest(list, packet);
         }
@@ -165,6 +163,7 @@ impl Switch {
             return Verdict::Drop;
         }
         packet.set(standard.instance_type, Instance::Normal as u64);
+        // A later table can choose another port, and the selected queue belongs to the first one.
         let queue = packet.requests.queue.filter(|&(to, _)| u64::from(to) == port).map(|(_, queue)| queue);
         Verdict::Queue(port as u32, queue.or_else(|| self.priority_queue(packet)))
     }
@@ -191,6 +190,7 @@ impl Switch {
         let mut run = self.run(outside);
         let program = run.program;
         let standard = &program.standard;
+        // Requests of ingress are over: a queue selected in egress moves the packet there.
         packet.requests.queue = None;
         packet.set(standard.egress_timestamp, now_ns / 1000);
         packet.set(standard.egress_port, port.into());
@@ -336,7 +336,7 @@ impl Switch {
         self.held.iter().filter(|queued| queued.is_at(port, queue)).count()
     }
 
-    /// Sends the first packet of one of the program's own queues through egress; false if it is empty.
+    /// Sends the first packet of a queue of the program through egress; false if it is empty.
     pub fn serve<O: Observer>(
         &mut self,
         (port, queue): (u32, u32),

@@ -22,7 +22,6 @@ const PORT_BITS: u32 = 9;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Mirror {
     Port(u32),
-    /// A multicast group.
     Group(u32),
 }
 
@@ -31,7 +30,6 @@ pub enum Mirror {
 pub struct Replica {
     /// The replication id, which distinguishes the copies.
     pub rid: u16,
-    /// The egress port.
     pub port: u32,
 }
 
@@ -50,7 +48,7 @@ struct Group {
     own: Vec<Replica>,
     /// Nodes in the order of their association.
     nodes: Vec<u32>,
-    /// Direct replicas, then those of the nodes; recomputed after each change.
+    /// Direct replicas, then replicas of the nodes; recomputed after each change.
     replicas: Vec<Replica>,
 }
 
@@ -65,7 +63,6 @@ pub struct Replication {
 }
 
 impl Replication {
-    /// Creates an empty state.
     pub fn new(program: &Program) -> Self {
         let port_bits = program.standard.egress_spec.map_or(PORT_BITS, |slot| slot.width.min(32));
         Self { sessions: BTreeMap::new(), groups: BTreeMap::new(), nodes: Vec::new(), port_bits }
@@ -88,7 +85,6 @@ impl Replication {
         group <= GROUP_MAX && self.groups.contains_key(&group)
     }
 
-    /// Creates or replaces a session.
     pub fn set_session(&mut self, session: u64, to: Mirror) -> error::Result<()> {
         let session = checked_session(session)?;
         match to {
@@ -105,7 +101,7 @@ impl Replication {
         let session = checked_session(session)?;
         self.drop_session(session);
         let to = match replicas[..] {
-            // The same result as that of `mirroring_add`.
+            // Same result as `mirroring_add`.
             [Replica { rid: 0, port }] => Mirror::Port(port),
             _ => Mirror::Group(FIRST_SESSION_GROUP + session),
         };
@@ -131,7 +127,6 @@ impl Replication {
         self.groups.remove(&(FIRST_SESSION_GROUP + session));
     }
 
-    /// Creates an empty group.
     pub fn add_group(&mut self, group: u64) -> error::Result<()> {
         let group = checked_group(group)?;
         if self.groups.contains_key(&group) {
@@ -159,7 +154,6 @@ impl Replication {
         Ok(())
     }
 
-    /// Creates a node and returns its handle.
     pub fn add_node(&mut self, rid: u64, ports: &[u64]) -> error::Result<u32> {
         let rid = checked_rid(rid)?;
         let replicas = self.node_replicas(rid, ports)?;
@@ -191,7 +185,6 @@ impl Replication {
         Ok(())
     }
 
-    /// Checks the numbers of a replica.
     pub fn replica(&self, rid: u64, port: u64) -> error::Result<Replica> {
         Ok(Replica { rid: checked_rid(rid)?, port: self.port(port)? })
     }

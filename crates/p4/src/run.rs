@@ -16,10 +16,8 @@ use crate::tables::KEY_WORDS_MAX;
 /// Maximum number of steps of a packet in one control or parser; beyond it, the program is in an endless loop.
 pub const STEPS_MAX: u32 = 1 << 16;
 
-/// The environment of a program.
 pub struct Outside<'a, O> {
     pub now_ns: u64,
-    /// The surrounding switch.
     pub fabric: &'a mut dyn Fabric,
     pub observer: &'a mut O,
 }
@@ -28,7 +26,6 @@ pub struct Outside<'a, O> {
 pub struct Run<'r, 'a, O> {
     pub program: &'r Program,
     pub state: &'r mut State,
-    /// The program's environment.
     pub outside: &'r mut Outside<'a, O>,
 }
 
@@ -235,7 +232,6 @@ impl<O: Observer> Run<'_, '_, O> {
         }
     }
 
-    /// The header at `place`, if it exists.
     #[inline]
     pub(crate) fn header(&self, place: HeaderPlace, packet: &Packet) -> Option<u32> {
         self.view(packet).header(place)

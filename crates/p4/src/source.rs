@@ -36,7 +36,6 @@ impl Program {
         None
     }
 
-    /// The qualified name of a field.
     pub fn field_name(&self, of: FieldNumber) -> String {
         let header = &self.headers[of.header as usize];
         format!("{}.{}", header.name, self.fields[(header.fields.start + of.field) as usize].name)

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::counter::Counter;
+use crate::meter::Counter;
 use crate::meter::Meter;
 use crate::program::Program;
 use crate::replication::Replication;
@@ -12,16 +12,13 @@ use crate::tables::TableState;
 /// Maximum number of stored digests; a new one then replaces the oldest.
 const DIGESTS_MAX: usize = 1024;
 
-/// The state of a switch that runs a program.
 #[derive(Clone, Debug, hitless_core::state::State)]
 pub struct State {
     /// Tables, in the program's order.
     pub tables: Vec<TableState>,
     pub profiles: Vec<ProfileState>,
-    /// Register arrays.
     #[part]
     pub registers: Vec<Registers>,
-    /// Counter arrays.
     pub counters: Vec<Vec<Counter>>,
     /// Meter arrays, except direct meters.
     pub meters: Vec<Vec<Meter>>,
@@ -53,9 +50,7 @@ pub struct Tally {
     pub ran_too_long: u64,
     /// Accesses beyond the end of an array.
     pub out_of_bounds: u64,
-    /// Digests created.
     pub digests: u64,
-    /// Packets with a parser error.
     pub parser_errors: u64,
     /// Clones to sessions that do not exist.
     pub clones_lost: u64,
@@ -64,19 +59,16 @@ pub struct Tally {
 /// A digest for the control plane.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Digest {
-    /// The program's field list.
     pub list: u32,
     /// Its fields, each padded to whole bytes.
     pub values: Box<[u8]>,
 }
 
-/// The cells of a register array.
 #[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Registers {
     /// 64-bit words per cell.
     #[configured]
     pub cell_words: usize,
-    /// Width of a cell in bits.
     #[configured]
     pub width: u32,
     /// All cells, least significant word first.
@@ -108,7 +100,6 @@ impl Registers {
     }
 }
 
-/// Members and groups of an action profile.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct ProfileState {
     /// Members by handle; `None` where one was deleted.
@@ -158,7 +149,6 @@ impl State {
         }
     }
 
-    /// Stores a digest for the control plane.
     pub fn keep_digest(&mut self, digest: Digest) {
         self.tally.digests += 1;
         if self.digests.len() == DIGESTS_MAX {

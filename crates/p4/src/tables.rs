@@ -1,13 +1,12 @@
 //! Table entries and their lookup: by hash for exact keys and for each prefix length, otherwise in order of priority.
 
-use crate::counter::Counter;
+use crate::meter::Counter;
 use crate::meter::Meter;
 use crate::program::{Call, Entry, Lookup, MatchKind, Table};
 
 /// Maximum number of 64-bit words in a key.
 pub const KEY_WORDS_MAX: usize = 64;
 
-/// The entries of a table.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct TableState {
     /// Entries, with their counters and meters.
@@ -26,11 +25,9 @@ pub struct TableState {
     order: Vec<u32>,
 }
 
-/// An entry with its counter and meter.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Row {
     pub entry: Entry,
-    /// Its handle in the control plane.
     pub handle: u32,
     /// Its counter, in tables with direct counters.
     pub counter: Counter,
@@ -39,12 +36,10 @@ pub struct Row {
 }
 
 impl TableState {
-    /// Creates an empty table.
     pub fn new(table: &Table) -> Self {
         Self { default: table.default.clone(), ..Self::default() }
     }
 
-    /// Adds an entry and returns its handle.
     pub fn insert(&mut self, table: &Table, entry: Entry) -> u32 {
         let words = table.key_words as usize;
         assert_eq!((entry.key.len(), entry.mask.len()), (words, words), "an entry has the words of its table's key");
@@ -66,13 +61,11 @@ impl TableState {
         self.entries.len() < before
     }
 
-    /// Removes all entries.
     pub fn clear(&mut self, table: &Table) {
         self.entries.clear();
         self.rebuild(table);
     }
 
-    /// The entry with this handle.
     pub fn row(&mut self, handle: u32) -> Option<&mut Row> {
         self.entries.iter_mut().find(|row| row.handle == handle)
     }
@@ -111,13 +104,16 @@ impl TableState {
     fn rebuild(&mut self, table: &Table) {
         if table.lookup == Lookup::Priority {
             self.order = (0..self.entries.len() as u32).collect();
+            // A stable sort: of entries with one priority the oldest comes first.
             self.order.sort_by_key(|&place| self.entries[place as usize].entry.priority);
             assert_eq!(self.order.len(), self.entries.len(), "each entry has its place in the order of priorities");
             return;
         }
         self.lengths = self.entries.iter().map(|row| row.entry.prefix).collect();
+        // Longest first: the first match of `find_longest` is the longest prefix.
         self.lengths.sort_unstable_by(|one, other| other.cmp(one));
         self.lengths.dedup();
+        // At most a quarter full, and rebuilt when half full (`append`): probes stay short, and insertions cheap.
         let size = (4 * self.entries.len()).next_power_of_two().max(16);
         self.index.clear();
         self.index.resize(size, 0);
@@ -169,7 +165,7 @@ impl TableState {
     }
 }
 
-/// A word (0 is the least significant) of the mask with `length` ones at the top of `width` bits.
+/// A word of the mask with `length` ones at the top of `width` bits; word 0 has the low bits.
 pub fn prefix_mask(width: u32, length: u32, number: usize) -> u64 {
     let zeros = width.saturating_sub(length) as usize;
     let (from, top) = (64 * number, (width as usize - 64 * number).min(64));
@@ -185,6 +181,7 @@ fn matches(table: &Table, entry: &Entry, key: &[u64]) -> bool {
         let words = of.word as usize..of.word as usize + of.words();
         match of.kind {
             MatchKind::Range => {
+                // The most significant word comes last, so numbers compare like their words in reverse.
                 let value = || key[words.clone()].iter().rev();
                 value().ge(entry.key[words.clone()].iter().rev()) && value().le(entry.mask[words.clone()].iter().rev())
             }

@@ -8,7 +8,6 @@ use crate::observer::{Event, Observer, Point};
 use crate::packet::Packet;
 use crate::program::{MatchKind, Program, Table};
 
-/// The lines of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// One line for each event, indented below the event that contains it.

@@ -4,7 +4,7 @@ use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
 
 use crate::drop_reason::DropReason;
-use crate::half::Half;
+use crate::verdict::Half;
 use crate::verdict::Verdict;
 
 /// Control-plane tables that a few mechanisms use.
@@ -86,13 +86,13 @@ pub trait Environment {
 
 /// An event that a switch schedules for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+#[allow(missing_docs, reason = "ports, queues and packets are named so")]
 pub enum SwitchEvent {
     /// A packet enters ingress from within the switch: it returns from a recirculation port, or a mechanism has made
     /// it.
     Loopback {
         /// The port that it enters through.
         port: PortId,
-        /// The packet.
         packet: PacketHandle,
     },
     /// A packet reaches the traffic manager.
@@ -108,57 +108,23 @@ pub enum SwitchEvent {
         packet: PacketHandle,
     },
     /// A port becomes free.
-    Service {
-        /// The port.
-        port: PortId,
-    },
+    Service { port: PortId },
     /// The pause of a traffic class by a pause frame may be over.
-    PauseEnds {
-        /// The port that is paused.
-        port: PortId,
-        /// The class.
-        class: u8,
-    },
+    PauseEnds { port: PortId, class: u8 },
     /// A pause that a frame has requested begins.
-    PauseBegins {
-        /// The port that is paused.
-        port: PortId,
-        /// The class.
-        class: u8,
-    },
+    PauseBegins { port: PortId, class: u8 },
     /// The link partner must be told whether a class is paused.
     TellPause {
         /// The port that sends the pause frame.
         port: PortId,
-        /// The class.
         class: u8,
     },
     /// A pause may have lasted too long.
-    PauseWatchdog {
-        /// The port that is paused.
-        port: PortId,
-        /// The class.
-        class: u8,
-    },
+    PauseWatchdog { port: PortId, class: u8 },
     /// A paused queue may be served again.
-    Resume {
-        /// The port.
-        port: PortId,
-        /// The queue.
-        queue: QueueId,
-    },
+    Resume { port: PortId, queue: QueueId },
     /// A control ordered set of the partner has arrived.
-    OrderedSet {
-        /// The port.
-        port: PortId,
-        /// The content of the ordered set.
-        set: OrderedSet,
-    },
+    OrderedSet { port: PortId, set: OrderedSet },
     /// A mechanism's timer.
-    Timer {
-        /// The mechanism's number.
-        mechanism: u8,
-        /// Its token.
-        token: u32,
-    },
+    Timer { mechanism: u8, token: u32 },
 }

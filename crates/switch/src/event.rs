@@ -20,6 +20,7 @@ pub enum PortState {
 /// packet. All mechanisms receive it, with two exceptions: timers and commands go to one mechanism, and
 /// [`Event::QueueEmpty`] to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "ports, queues and packets are named so")]
 pub enum Event {
     /// The control plane starts: the time for bootstrap packets and the like. A run resumed from a checkpoint does not
     /// repeat it, because its effects are state.
@@ -28,36 +29,18 @@ pub enum Event {
     /// timer.
     Timer(u32),
     /// A queue has just become empty: its last packet has left to be sent.
-    QueueEmpty {
-        /// The port.
-        port: PortId,
-        /// The queue of that port.
-        queue: QueueId,
-    },
+    QueueEmpty { port: PortId, queue: QueueId },
     /// The state of a port has changed.
-    PortState {
-        /// The port.
-        port: PortId,
-        /// The new state.
-        state: PortState,
-    },
+    PortState { port: PortId, state: PortState },
     /// A frame with a bad check sequence has come in. The MAC has dropped it, and nothing else is known about it.
-    FcsError {
-        /// The port that received it.
-        port: PortId,
-    },
+    FcsError { port: PortId },
     /// The partner of a port has sent a control ordered set.
-    OrderedSet {
-        /// The port that received it.
-        port: PortId,
-        /// The content of the ordered set.
-        set: OrderedSet,
-    },
+    OrderedSet { port: PortId, set: OrderedSet },
     /// A command of the control plane; the mechanism defines the number's meaning.
     Command(u32),
 }
 
-/// A timer of a mechanism. The switch keeps it as a token, whose bits only this conversion knows.
+/// A timer of a mechanism. The switch keeps it as a token; only this conversion knows its bits.
 pub trait TimerToken: Sized {
     /// Returns the token of a timer.
     fn to_token(&self) -> u32;

@@ -6,10 +6,10 @@ use hitless_core::wire::{PortId, Time};
 use crate::context::{Context, Visit};
 use crate::environment::Environment;
 use crate::event::Event;
-use crate::half::Half;
 use crate::mechanism::Mechanism;
 use crate::outbox::Outbox;
 use crate::switch::Switch;
+use crate::verdict::Half;
 use crate::verdict::Verdict;
 
 impl Switch {

@@ -5,9 +5,9 @@ use hitless_core::wire::{Duration, LineTiming, Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
-use crate::link_end::LinkEnd;
 use crate::pfc::{FlowControlCounters, PortPfc};
 use crate::port::{MacCounters, Port, Scheduler};
+use crate::protection::LinkEnd;
 use crate::protection::ProtectionState;
 use crate::register::{Observed, Violation};
 use crate::report::Report;

@@ -15,7 +15,6 @@
 
 pub mod architecture;
 pub mod canary;
-mod checkpoint;
 pub mod context;
 mod core;
 pub mod drop_reason;
@@ -23,11 +22,9 @@ pub mod environment;
 pub mod event;
 pub mod explore;
 mod forwarding;
-mod half;
 pub mod hook_set;
 mod hooks;
 mod inspection;
-mod link_end;
 pub mod mechanism;
 pub mod needs;
 pub mod outbox;
@@ -52,16 +49,14 @@ pub use context::Context;
 pub use drop_reason::DropReason;
 pub use environment::{Environment, NoTables, SwitchEvent, Tables};
 pub use event::{Event, PortState, TimerToken};
-pub use half::Half;
 pub use hook_set::HookSet;
-pub use link_end::LinkEnd;
 pub use mechanism::Mechanism;
 pub use needs::Needs;
 pub use outbox::Output;
 pub use pfc::{FlowControlCounters, PfcWatchdog, PortPfc, XoffThreshold};
 pub use pipeline::Shortcut;
 pub use port::{MacCounters, PortConfig};
-pub use protection::{ProtectionPhase, ProtectionState};
+pub use protection::{LinkEnd, ProtectionPhase, ProtectionState};
 pub use queueing::{
     BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, MarkingPoint,
     QueueConfig, QueueGroup, QueueLimit, QueueOrder, Rounds,
@@ -70,4 +65,4 @@ pub use register::{Observed, Pass, RegisterArray};
 pub use report::{Counter, Declared, Report, Series};
 pub use resources::{Budget, Footprint, Kept, Limit, RegisterCell, RegisterUse, ResourceCounters, Resources};
 pub use switch::Switch;
-pub use verdict::Verdict;
+pub use verdict::{Half, Verdict};

@@ -9,33 +9,15 @@ use hitless_core::wire::{OrderedSet, PortId, Time};
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};
 
-/// An effect of a hook outside the switch.
+/// An effect of a hook outside the switch: a call of the function of [`Environment`] with this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "`Environment` explains the arguments")]
 pub enum Output {
-    /// [`Environment::schedule`].
     Schedule(Time, SwitchEvent),
-    /// [`Environment::transmit`].
-    Transmit {
-        /// The port that sends.
-        port: PortId,
-        /// The packet.
-        packet: PacketHandle,
-        /// When its last bit leaves the MAC.
-        last_bit_at: Time,
-    },
-    /// [`Environment::created`].
+    Transmit { port: PortId, packet: PacketHandle, last_bit_at: Time },
     Created(PacketHandle),
-    /// [`Environment::ended`].
     Ended(PacketHandle, DropReason),
-    /// [`Environment::send_ordered_set`].
-    OrderedSet {
-        /// The port that sends.
-        port: PortId,
-        /// The content of the ordered set.
-        set: OrderedSet,
-        /// When its last bit leaves the MAC.
-        last_bit_at: Time,
-    },
+    OrderedSet { port: PortId, set: OrderedSet, last_bit_at: Time },
 }
 
 impl Output {

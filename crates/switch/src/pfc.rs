@@ -37,6 +37,7 @@ pub struct PortPfc {
 impl PortPfc {
     /// Returns whether `class` is lossless.
     pub const fn is_lossless(&self, class: u8) -> bool {
+        // IEEE 802.1Q has eight priorities; a pause frame has one bit for each (802.1Qbb).
         self.classes >> (class & 7) & 1 == 1
     }
 
@@ -68,7 +69,6 @@ pub(crate) enum Charge {
     Shared,
     /// In the group's headroom: the partner must pause.
     Headroom,
-    /// Nowhere.
     Refused,
 }
 
@@ -105,6 +105,7 @@ impl PriorityGroup {
     /// Charges a frame, while `free_bytes` of the shared buffer are free.
     pub fn charge(&mut self, pfc: &PortPfc, free_bytes: u64, frame_bytes: u32) -> Charge {
         let frame_bytes = u64::from(frame_bytes);
+        // The headroom is for frames sent before the partner heard of the pause, so it comes second.
         if frame_bytes <= free_bytes && self.shared_bytes + frame_bytes <= pfc.limit_bytes(free_bytes) {
             self.shared_bytes += frame_bytes;
             return Charge::Shared;
@@ -153,7 +154,6 @@ impl PriorityGroup {
         self.by_egress.iter().enumerate().filter(|(_, bytes)| **bytes > 0).map(|(port, _)| PortId(port as u16))
     }
 
-    /// Bytes of the group's packets.
     #[cfg(test)]
     pub fn bytes(&self) -> u64 {
         self.shared_bytes + self.headroom_bytes

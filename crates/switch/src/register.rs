@@ -9,8 +9,8 @@ use std::fmt;
 use hitless_core::state::{Damaged, Reader, State, Value, Writer};
 use hitless_core::wire::{PortId, QueueId};
 
-use crate::half::Half;
 use crate::resources::{Footprint, Kept, RegisterCell, RegisterUse};
+use crate::verdict::Half;
 
 /// An operation of a mechanism that the hardware cannot do.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
@@ -57,7 +57,6 @@ pub struct Pass {
     #[configured]
     checked: bool,
     half: Half,
-    /// The mechanism that runs.
     mechanism: u8,
     /// Last stage that the pass accessed, by mechanism. The stages of a mechanism follow the stages of the mechanism
     /// before it.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hitless_core::engine::Stream;
+use hitless_core::state::{self, Damaged, Reader, Writer};
 use hitless_core::wire::{BitRate, Duration, LineClock, PortId, Time};
 
 use crate::architecture::Architecture;
@@ -216,5 +217,38 @@ impl State for Switch {
     fn tell(&self, digest: &mut Digest<'_>) {
         self.core.ports.iter().for_each(|port| port.tell(digest));
         self.core.buffer.tell(digest);
+    }
+}
+
+impl Switch {
+    /// Returns the names of mechanisms without saved state. A switch with any of them cannot be saved.
+    pub fn without_state(&self) -> impl Iterator<Item = &'static str> {
+        let named = self.mechanisms.iter().zip(&self.resources);
+        named.filter(|(mechanism, _)| mechanism.state().is_none()).map(|(_, resources)| resources.mechanism)
+    }
+}
+
+/// Valid only between two events.
+///
+/// # Panics
+/// If a mechanism cannot be saved: see [`Switch::without_state`].
+impl state::State for Switch {
+    fn save(&self, out: &mut Writer) {
+        // The mechanisms' settings rebuild the last three fields, so they are not state.
+        let Self { core, mechanisms, outputs, group_owners: _, quiet_roles: _, resources: _ } = self;
+        assert!(outputs.is_empty(), "a hook is at work");
+        core.save(out);
+        for mechanism in mechanisms {
+            mechanism.state().expect("every mechanism has a state to save").save(out);
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        let Self { core, mechanisms, outputs: _, group_owners: _, quiet_roles: _, resources: _ } = self;
+        core.load(from)?;
+        for mechanism in mechanisms {
+            mechanism.state_mut().expect("every mechanism has a state to load").load(from)?;
+        }
+        Ok(())
     }
 }

@@ -1,5 +1,3 @@
-//! The program's arguments.
-
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -49,9 +47,6 @@ pub enum Task {
 
 impl Arguments {
     /// Reads the arguments after the program's name.
-    ///
-    /// # Errors
-    /// The wrong argument, and the rule that it violates.
     pub fn read(words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut words = words;
         let (mut task, mut out, mut json) = (None, PathBuf::new(), false);

@@ -3,7 +3,7 @@
 use hitless_core::engine::draws::{below, unit};
 use hitless_core::engine::{RandomStreams, Stream};
 
-/// Draws the values of one part of a world.
+/// Draws the values of a part of a world.
 #[derive(Debug)]
 pub struct Dice {
     stream: Stream,
@@ -30,6 +30,7 @@ impl Dice {
                 let digits = |value: u64| 64 - value.leading_zeros() as u64;
                 let bits = self.between(digits(low), digits(high));
                 let from = if bits == 0 { 0 } else { 1_u64 << (bits - 1) };
+                // TOML's integers have 63 bits.
                 let to = if bits >= 64 { u64::MAX / 2 } else { (1_u64 << bits) - 1 };
                 self.between(from.max(low).min(high), to.min(high).max(low))
             }
@@ -47,17 +48,11 @@ impl Dice {
     }
 
     /// Draws a value from a list.
-    ///
-    /// # Panics
-    /// If the list is empty.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         *self.one_of(from)
     }
 
     /// Draws a reference into a list.
-    ///
-    /// # Panics
-    /// If the list is empty.
     pub fn one_of<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[below(&mut self.stream, from.len())]
     }

@@ -19,7 +19,6 @@ use crate::world::World;
 pub struct Hunt {
     /// First seed; the others follow.
     pub first_seed: u64,
-    /// Maximum number of worlds.
     pub worlds: Option<u64>,
     pub wall_time: Option<WallTime>,
     pub threads: usize,
@@ -33,7 +32,6 @@ pub struct Hunt {
     pub shrink_for: WallTime,
 }
 
-/// A fault, and the smallest world found that has it.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The seed of its original world.
@@ -97,6 +95,7 @@ struct Chase<'a> {
 impl Chase<'_> {
     fn work(&self) {
         loop {
+            // Threads share nothing but the number; the lock orders their totals.
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let is_over = self.hunt.worlds.is_some_and(|worlds| number >= worlds);
             let is_found = self.hunt.first_only && !self.totals().findings.is_empty();
@@ -136,6 +135,7 @@ impl Chase<'_> {
         }
         let place = totals.findings.len();
         totals.findings.push(Finding { seed, fault: fault.clone(), world: world.clone(), times: 1 });
+        // Shrinking takes up to `shrink_for`; the other threads need the totals meanwhile.
         drop(totals);
         let small = shrink(world, fault, self.registry, Until::from_now(Some(self.hunt.shrink_for)));
         let mut totals = self.totals();

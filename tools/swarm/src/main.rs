@@ -3,7 +3,7 @@
 mod arguments;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use arguments::{Arguments, HELP, Task};
@@ -69,7 +69,7 @@ fn search(hunt: &Hunt, out: &Path, json: bool) -> Result<bool, String> {
         if !json {
             print!("{}", finding.world.text());
         }
-        let path = path_of(finding, out);
+        let path = out.join(format!("swarm-{}-{}.toml", finding.fault.judge, finding.seed));
         match fs::write(&path, finding.world.text()) {
             Ok(()) => eprintln!("hitless-swarm --judge {}", path.display()),
             Err(error) => eprintln!("error: cannot write {}: {error}", path.display()),
@@ -87,10 +87,6 @@ fn search(hunt: &Hunt, out: &Path, json: bool) -> Result<bool, String> {
     let (worlds, packets, findings) = (totals.worlds, totals.packets, totals.findings.len());
     eprintln!("{worlds} worlds and {packets} packets from seed {} on; {findings} faults", hunt.first_seed);
     Ok(findings > 0)
-}
-
-fn path_of(finding: &Finding, folder: &Path) -> PathBuf {
-    folder.join(format!("swarm-{}-{}.toml", finding.fault.judge, finding.seed))
 }
 
 fn described(finding: &Finding) -> Value {

@@ -47,9 +47,6 @@ impl Parts {
     }
 
     /// Runs the division.
-    ///
-    /// # Errors
-    /// The reason why it cannot start.
     pub fn run(&self) -> Result<Outcome, String> {
         let simulation = Simulation::new(self.scenario.clone())?;
         Ok(simulation.run_divided(self.asked_for, self.threads, &Progress::default()))

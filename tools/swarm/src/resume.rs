@@ -18,9 +18,6 @@ fn resumable(scenario: &Scenario) -> Result<Resumable, String> {
 }
 
 /// Runs a scenario with kills; `None` if a part of it does not support checkpoints.
-///
-/// # Errors
-/// A checkpoint that is refused, or that differs after restoring.
 pub fn run(scenario: &Scenario) -> Option<Result<Outcome, String>> {
     let mut run = resumable(scenario).ok()?;
     run.start();

@@ -31,9 +31,6 @@ pub struct Verdict {
 }
 
 /// Runs an accepted world, and judges it.
-///
-/// # Errors
-/// The reason why the check refuses it.
 pub fn run(world: &World, registry: &Registry) -> Result<Verdict, String> {
     let scenario = world.check(registry).map_err(|error| error.to_string())?;
     let whole = catch_unwind(AssertUnwindSafe(|| run_all(world, &scenario, registry)));

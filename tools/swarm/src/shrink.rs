@@ -27,7 +27,8 @@ pub fn shrink(world: &World, fault: &Fault, registry: &Registry, until: Until) -
                 return smallest;
             }
             runs += 1;
-            if still_fails(&candidate, fault, registry) {
+            let verdict = run::run(&candidate, registry);
+            if verdict.is_ok_and(|it| it.faults.iter().any(|found| found.signature() == fault.signature())) {
                 smallest = candidate;
                 has_shrunk = true;
             } else {
@@ -40,28 +41,14 @@ pub fn shrink(world: &World, fault: &Fault, registry: &Registry, until: Until) -
     }
 }
 
-fn still_fails(candidate: &World, fault: &Fault, registry: &Registry) -> bool {
-    let Ok(verdict) = run::run(candidate, registry) else { return false };
-    verdict.faults.iter().any(|found| found.signature() == fault.signature())
-}
-
 /// Returns worlds with one part fewer; the smallest worlds come first.
 fn candidates(world: &World) -> Vec<World> {
-    let table = world.table();
-    let mut smaller = Vec::new();
-    for list in LISTS {
-        smaller.extend(without_entries(table, list));
-    }
-    for section in SECTIONS {
-        smaller.extend(without_key(table, section));
-    }
-    for section in SECTIONS {
-        smaller.extend(changed_table(table, section));
-    }
-    for list in LISTS {
-        smaller.extend(changed_entries(table, list));
-    }
-    smaller.into_iter().map(World::new).collect()
+    let table = &world.table;
+    let without_some = LISTS.iter().flat_map(|list| without_entries(table, list));
+    let without_all = SECTIONS.iter().filter_map(|section| without_key(table, section));
+    let sections = SECTIONS.iter().flat_map(|section| changed_table(table, section));
+    let entries = LISTS.iter().flat_map(|list| changed_entries(table, list));
+    without_some.chain(without_all).chain(sections).chain(entries).map(World::new).collect()
 }
 
 /// Settings that bound a group of flows: without them the world grows to its whole duration.
@@ -125,18 +112,10 @@ fn simpler(value: &Value) -> Vec<Value> {
             without.chain(inner).collect()
         }
         Value::Array(entries) => {
-            let without = |number: usize| {
-                let kept =
-                    entries.iter().enumerate().filter(|(place, _)| *place != number).map(|(_, entry)| entry.clone());
-                Value::Array(kept.collect())
-            };
+            let without = |first: usize, end: usize| Value::Array([&entries[..first], &entries[end..]].concat());
             // In a sequence of events, drop two that belong together: down and up again.
-            let pairs = (0..entries.len() / 2).map(|pair| {
-                let kept =
-                    entries.iter().enumerate().filter(|(place, _)| place / 2 != pair).map(|(_, entry)| entry.clone());
-                Value::Array(kept.collect())
-            });
-            pairs.chain((0..entries.len()).rev().map(without)).collect()
+            let pairs = (0..entries.len() / 2).map(|pair| without(2 * pair, 2 * pair + 2));
+            pairs.chain((0..entries.len()).rev().map(|number| without(number, number + 1))).collect()
         }
         Value::Integer(number) if *number > 1 => vec![Value::Integer(1), Value::Integer(number / 2)],
         Value::String(text) => halved(text).map(Value::String).into_iter().collect(),

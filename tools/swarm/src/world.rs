@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
-    table: Table,
+    pub table: Table,
 }
 
 impl World {
@@ -15,19 +15,11 @@ impl World {
         Self { table }
     }
 
-    pub const fn table(&self) -> &Table {
-        &self.table
-    }
-
-    /// Writes the file.
     pub fn text(&self) -> String {
         toml::to_string(&self.table).unwrap_or_else(|error| unreachable!("a table is always TOML: {error}"))
     }
 
     /// Checks the scenario.
-    ///
-    /// # Errors
-    /// All errors of the scenario.
     pub fn check(&self, registry: &Registry) -> Result<Scenario, SettingsError> {
         hitless_scenario::check(&self.text(), "world.toml", registry)
     }

@@ -7,7 +7,6 @@ use crate::topology::{LinkId, Topology};
 #[derive(Clone, Debug)]
 pub struct PodCapacities {
     layers: usize,
-    /// Capacity of each layer of each pod.
     layer_bps: Vec<u64>,
     least_bps: Tally,
     total_bps: u128,
@@ -49,13 +48,11 @@ impl PodCapacities {
         self.least_bps.least().expect("there are pods")
     }
 
-    /// Mean capacity of a pod, in Gb/s.
     pub fn mean_gbps(&self) -> f64 {
         self.total_bps as f64 / (self.layer_bps.len() / self.layers) as f64 / 1e9
     }
 }
 
-/// Index of a link's layer.
 fn place(topology: &Topology, layers: usize, link: LinkId) -> usize {
     topology.pod_of(link) * layers + topology.switch(topology.link(link).lower).tier
 }
@@ -86,7 +83,6 @@ impl ProtectedPorts {
         }
     }
 
-    /// Maximum over all pipes.
     pub fn most(&self) -> u64 {
         self.tally.greatest().unwrap_or(0)
     }

@@ -18,7 +18,6 @@ pub use paths::PathCounts;
 /// A link that corrupts frames and is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corruption {
-    /// The share of frames that it corrupts.
     pub loss: LossRate,
     /// LinkGuardian on the link, if it runs there.
     pub protection: Option<Protection>,
@@ -39,7 +38,6 @@ pub struct Network<'t> {
     tor_paths_total: u64,
     capacities: PodCapacities,
     protected: ProtectedPorts,
-    /// Corrupting links that are up, by pod.
     corrupting: Vec<BTreeMap<LinkId, Corruption>>,
     corrupting_count: usize,
     /// Links that are down, by pod, with the second at which they went down.

@@ -38,7 +38,6 @@ impl<'t> PathCounts<'t> {
         self.is_up[link.index()]
     }
 
-    /// Number of paths from a switch to the spines.
     pub fn of(&self, switch: SwitchId) -> u64 {
         self.paths[switch.index()]
     }
@@ -48,7 +47,6 @@ impl<'t> PathCounts<'t> {
         self.paths[tor.index()].saturating_sub(self.floors[tor.index()])
     }
 
-    /// Whether the ToR has too few paths.
     pub fn is_short(&self, tor: SwitchId) -> bool {
         self.paths[tor.index()] < self.floors[tor.index()]
     }

@@ -61,7 +61,6 @@ fn best_target(
     best
 }
 
-/// Returns the links in both sets, in the order of the first.
 fn both(first: &[LinkId], second: &[LinkId]) -> Vec<LinkId> {
     first.iter().copied().filter(|link| second.contains(link)).collect()
 }

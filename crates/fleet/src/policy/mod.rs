@@ -1,14 +1,14 @@
 //! Policies: decisions about links that go down.
 
-mod deployment;
 mod drain;
 
-use crate::Problem;
+use hitless_core::engine::RandomStreams;
+use hitless_core::engine::draws::below;
+
 use crate::network::Network;
 use crate::optimizer::{best_to_take_down, candidates};
-use crate::topology::LinkId;
-
-pub use deployment::Deployment;
+use crate::topology::{LinkId, Topology};
+use crate::{Problem, Share};
 
 /// The reaction to corrupting links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,4 +84,43 @@ fn check_fast(network: &mut Network, link: LinkId) -> Vec<LinkId> {
 fn optimize(network: &mut Network, pod: usize) -> Vec<LinkId> {
     let candidates = candidates(network, pod, |corruption| corruption.loss.as_sum());
     best_to_take_down(network.paths(), pod, &candidates)
+}
+
+/// The links that LinkGuardian can protect.
+#[derive(Clone, Debug)]
+pub enum Deployment {
+    Everywhere,
+    /// On the ToR switches' own links in these pods; other links are not protected.
+    InPods(Vec<bool>),
+}
+
+impl Deployment {
+    /// Chooses a share of the pods at random, rounded up; for the whole share, protection is possible everywhere.
+    ///
+    /// As in the published simulator, links to spines are then not protected. The published simulator draws the pods
+    /// with another generator.
+    pub fn new(topology: &Topology, share: Share, seed: u64) -> Self {
+        if share == Share::ALL {
+            return Self::Everywhere;
+        }
+        let pods = topology.pods.len();
+        let mut stream = RandomStreams::new(seed).stream("deployment");
+        let mut order: Vec<_> = (0..pods).collect();
+        for at in (1..pods).rev() {
+            order.swap(at, below(&mut stream, at + 1));
+        }
+        let mut chosen = vec![false; pods];
+        let count = share.of_rounded_up(pods as u64) as usize;
+        order[..count].iter().for_each(|&pod| chosen[pod] = true);
+        Self::InPods(chosen)
+    }
+
+    pub fn covers(&self, topology: &Topology, link: LinkId) -> bool {
+        match self {
+            Self::Everywhere => true,
+            Self::InPods(chosen) => {
+                topology.switch(topology.link(link).lower).tier == 0 && chosen[topology.pod_of(link)]
+            }
+        }
+    }
 }

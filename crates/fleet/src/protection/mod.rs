@@ -7,7 +7,6 @@ use hitless_core::wire::BitRate;
 use crate::{LossRate, Problem};
 pub use table::Table;
 
-/// A protected link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Protection {
     /// Remaining loss rate; at most the link's.
@@ -26,7 +25,6 @@ impl Protection {
 /// Remaining speed of a link as a share of its rate, by arithmetic; `None` outside the range of the arithmetic.
 pub type SpeedOf = fn(BitRate, f64) -> Option<f64>;
 
-/// The source of the effect.
 #[derive(Clone, Debug)]
 pub enum Effects {
     /// The published simulator's table, with its speeds at 100G.

@@ -1,5 +1,3 @@
-//! Builds a topology.
-
 use hitless_core::wire::BitRate;
 
 use super::shape::Shape;

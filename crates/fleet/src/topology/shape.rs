@@ -1,8 +1,6 @@
-//! The description from which a topology was made.
-
 use std::fmt;
 
-/// The description from which a topology was made.
+/// The description of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// The Facebook fabric: pods of ToR switches under four fabric switches, each in a plane of spines.

@@ -1,5 +1,3 @@
-//! The named shapes.
-
 use hitless_core::wire::BitRate;
 
 use super::builder::Builder;

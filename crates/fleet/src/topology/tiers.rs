@@ -47,7 +47,6 @@ pub struct Switch {
     pub(super) pipes: usize,
 }
 
-/// A link between neighbouring tiers.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
     /// The end nearer to the hosts.

@@ -1,5 +1,3 @@
-//! Traces: times, links and loss rates of failures.
-
 use crate::topology::{LinkId, Shape, Topology, rate_of};
 use crate::{LossRate, Problem};
 
@@ -14,7 +12,7 @@ pub struct Failure {
     pub loss: LossRate,
 }
 
-/// Failures of the links of one topology, in the order of the file.
+/// Failures of a topology's links, in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// Name for people.
@@ -35,7 +33,7 @@ type Misfit = (String, &'static str);
 const HINT_OWN: &str = "leave --topology out to take the trace's own";
 
 impl Trace {
-    /// Builds the topology for which the trace was made; `place` names the trace.
+    /// Builds the topology of the trace; `place` names the trace.
     pub fn own_topology(&self, place: &str) -> Result<Topology, Problem> {
         let refused = |what: String| Problem::new(what, format!("{place}, topo_params"));
         let rate = rate_of(self.link_gbps)

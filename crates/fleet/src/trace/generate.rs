@@ -13,7 +13,6 @@ const HOUR_S: u64 = 3_600;
 /// Maximum number of failures, so that a typing error does not fill the memory.
 const FAILURES_MAX: usize = 10_000_000;
 
-/// Parameters of the failure times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hazard {
     /// Mean time between the failures of a link, in hours; the minimum is 1, since intervals are whole hours (Meza et
@@ -80,8 +79,7 @@ impl Hazard {
         );
         Problem::new(what, "--mttf-hours, --hours").hint(format!(
             "each takes a second of its own, and a trace has {FAILURES_MAX} at most: let links fail less often, \
-             shorten \
-             the trace, or take a smaller topology"
+             shorten the trace, or take a smaller topology"
         ))
     }
 }
@@ -126,6 +124,7 @@ fn draw(links: usize, hazard: &Hazard, seed: u64) -> Result<Vec<Failure>, Proble
 /// Draws from the Weibull distribution with scale 1.
 fn weibull(stream: &mut Stream, shape: f64) -> f64 {
     let draw = exponential(stream);
+    // Inverse transform: an exponential draw to the power of 1 / shape. The logarithm of 0 is infinite.
     if shape == 1.0 || draw == 0.0 { draw } else { exp(ln(draw) / shape) }
 }
 

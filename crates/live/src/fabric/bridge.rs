@@ -26,7 +26,6 @@ pub struct BridgeCounters {
     pub pushed_out: u64,
 }
 
-/// Stations and their points.
 #[derive(Debug)]
 pub struct Bridge {
     sets: Vec<[Option<Entry>; WAYS]>,

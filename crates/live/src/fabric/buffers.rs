@@ -51,7 +51,6 @@ impl Buffers {
         (&buffer.bytes[buffer.start..], buffer.segments)
     }
 
-    /// Length of a frame.
     pub fn frame_bytes(&self, part: Part) -> usize {
         self.whole(part).1.frame_bytes(usize::from(part.number))
     }

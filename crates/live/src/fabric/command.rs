@@ -1,5 +1,3 @@
-//! Commands to a live run.
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -23,7 +21,6 @@ pub struct LiveCommand {
     pub order: Order,
 }
 
-/// The change of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// Take the link down in the named directions. If it is down in both directions and the scenario has `[recovery]`,
@@ -185,7 +182,6 @@ impl LiveFabric {
         }
     }
 
-    /// Returns whether a node is a switch that runs here.
     pub(super) fn is_here(&self, node: Node) -> bool {
         is_one_here(&self.is_here, node)
     }

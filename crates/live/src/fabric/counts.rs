@@ -1,20 +1,14 @@
-//! Counts of frames and their fates.
-
 use hitless_switch::DropReason;
 
-/// The reason for refusing a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Refused {
-    /// All places for frames are taken.
     PoolEmpty,
-    /// The frame is longer than a place.
     TooLong,
     /// The frame is shorter than an Ethernet header.
     Malformed,
-    /// The network card of its host is full.
     CardFull,
-    /// Its destination is behind the point of its arrival.
+    /// It arrived at the point of its destination.
     SameSide,
     /// The frame is not valid on this link; [`hitless_core::wire::link::Refusal`] gives the reason.
     NotOfTheLink,
@@ -22,25 +16,14 @@ pub enum Refused {
 
 impl Refused {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Refused; 6] = [
-        Refused::PoolEmpty,
-        Refused::TooLong,
-        Refused::Malformed,
-        Refused::CardFull,
-        Refused::SameSide,
-        Refused::NotOfTheLink,
+    pub const NAMED: [(Refused, &'static str); 6] = [
+        (Refused::PoolEmpty, "no room for a frame"),
+        (Refused::TooLong, "frame too long"),
+        (Refused::Malformed, "no Ethernet header"),
+        (Refused::CardFull, "network card full"),
+        (Refused::SameSide, "destination is where it comes from"),
+        (Refused::NotOfTheLink, "no frame of the link"),
     ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Refused::PoolEmpty => "no room for a frame",
-            Refused::TooLong => "frame too long",
-            Refused::Malformed => "no Ethernet header",
-            Refused::CardFull => "network card full",
-            Refused::SameSide => "destination is where it comes from",
-            Refused::NotOfTheLink => "no frame of the link",
-        }
-    }
 
     /// Returns whether the packet was lost. A bridge loses nothing by not forwarding a frame to its own side.
     pub const fn is_loss(self) -> bool {
@@ -53,15 +36,12 @@ impl Refused {
 pub struct FrameCounts {
     /// Frames received.
     pub offered: u64,
-    /// Frames refused, by [`Refused`].
-    pub refused: [u64; Refused::ALL.len()],
-    /// Frames admitted.
+    pub refused: [u64; Refused::NAMED.len()],
     pub entered: u64,
     pub copied: u64,
     pub left: u64,
     /// Frames that ended in switches, by [`DropReason`].
     pub ended: [u64; DropReason::COUNT],
-    /// Frames corrupted on links.
     pub corrupted: u64,
     /// Frames lost on links that were down.
     pub lost_down: u64,
@@ -80,7 +60,7 @@ impl FrameCounts {
     /// Number of packets with a frame that must still be in the fabric.
     pub fn inside(&self) -> u64 {
         let gone = self.left + self.ended.iter().sum::<u64>() + self.corrupted + self.lost_down;
-        debug_assert!(gone <= self.entered + self.copied, "more frames are gone than ever were in the fabric");
+        assert!(gone <= self.entered + self.copied, "more frames are gone than ever were in the fabric");
         self.entered + self.copied - gone
     }
 }

@@ -17,11 +17,9 @@ pub struct Decision {
     /// The port that the packet goes to, or the port that a hook chose last; for a packet that leaves the fabric, the
     /// number of the point.
     pub port: PortId,
-    /// The queue at that port.
     pub queue: QueueId,
 }
 
-/// An action on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Its last bit leaves through the port.
@@ -61,54 +59,42 @@ impl Action {
         matches!(self, End(_) | Flood | Corrupted | LostDown | Leave)
     }
 
-    const WITHOUT_REASON: [Action; 9] = [
-        Action::Transmit,
-        Action::Forward,
-        Action::Move,
-        Action::Hold,
-        Action::Create,
-        Action::Flood,
-        Action::Corrupted,
-        Action::LostDown,
-        Action::Leave,
+    /// All other actions, by their numbers in recordings.
+    const WITHOUT_REASON: [(Action, &'static str); 9] = [
+        (Action::Transmit, "transmit"),
+        (Action::Forward, "forward"),
+        (Action::Move, "move"),
+        (Action::Hold, "hold"),
+        (Action::Create, "create"),
+        (Action::Flood, "flood"),
+        (Action::Corrupted, "corrupted on the link"),
+        (Action::LostDown, "lost on a link that was down"),
+        (Action::Leave, "leave"),
     ];
     /// First number of an action with a drop reason.
     const FIRST_END: u8 = 64;
 
-    /// Its number in a recording.
     pub fn number(self) -> u8 {
         match self {
             Action::End(reason) => Self::FIRST_END + reason as u8,
-            other => {
-                Self::WITHOUT_REASON.iter().position(|&known| known == other).expect("all others are listed") as u8
-            }
+            other => Self::WITHOUT_REASON.iter().position(|known| known.0 == other).expect("it is listed") as u8,
         }
     }
 
-    /// Returns the action with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         match number.checked_sub(Self::FIRST_END) {
             Some(reason) => DropReason::ALL.get(usize::from(reason)).copied().map(Action::End),
-            None => Self::WITHOUT_REASON.get(usize::from(number)).copied(),
+            None => Self::WITHOUT_REASON.get(usize::from(number)).map(|known| known.0),
         }
     }
 }
 
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Action::Transmit => "transmit",
-            Action::Forward => "forward",
-            Action::Move => "move",
-            Action::Hold => "hold",
-            Action::Create => "create",
-            Action::End(reason) => return write!(f, "end: {}", reason.name()),
-            Action::Flood => "flood",
-            Action::Corrupted => "corrupted on the link",
-            Action::LostDown => "lost on a link that was down",
-            Action::Leave => "leave",
-        };
-        f.write_str(name)
+        match self {
+            Action::End(reason) => write!(f, "end: {}", reason.name()),
+            other => f.write_str(Self::WITHOUT_REASON[usize::from(other.number())].1),
+        }
     }
 }
 
@@ -127,7 +113,7 @@ mod tests {
     #[test]
     fn every_action_survives_its_number() {
         let ends = DropReason::ALL.into_iter().map(Action::End);
-        for action in Action::WITHOUT_REASON.into_iter().chain(ends) {
+        for action in Action::WITHOUT_REASON.into_iter().map(|known| known.0).chain(ends) {
             assert_eq!(Action::from_number(action.number()), Some(action));
         }
         assert_eq!((Action::from_number(63), Action::from_number(255)), (None, None));

@@ -1,5 +1,3 @@
-//! Frames that leave the fabric.
-
 use hitless_core::wire::Packet;
 
 use super::counts::Refused;
@@ -13,7 +11,6 @@ use crate::interfaces::Together;
 /// The bytes of departures.
 #[derive(Debug)]
 pub enum Leaving<'a> {
-    /// One frame.
     Frame(&'a [u8]),
     /// Neighbouring frames of a merged buffer, one for each departure.
     Together(Together<'a>),
@@ -79,7 +76,6 @@ impl External {
         send(departures, Leaving::Together(Together { buffer, segments, numbers }));
     }
 
-    /// Sends the bytes of one departure.
     fn send_single(
         &mut self,
         departures: &[Departure],

@@ -60,15 +60,10 @@ pub(super) struct External {
     pub link_refusals: RefusalCounters,
     /// The headers of any link between switches.
     pub known: LinkHeaderSet,
-    /// The first violated invariant.
     pub violation: Option<String>,
 }
 
 impl External {
-    /// Makes the external side.
-    ///
-    /// # Errors
-    /// A sentence, if a station is behind an unknown point.
     pub fn new(
         settings: &LiveSettings,
         points: Vec<Point>,

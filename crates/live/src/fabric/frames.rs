@@ -10,7 +10,6 @@ use crate::interfaces::Merged;
 pub struct FrameInfo {
     /// Number of the arrival in the run, counted from 1.
     pub number: u64,
-    /// Point of arrival.
     pub point: u16,
     pub service: ServiceKey,
     /// The ECN field in its bytes.
@@ -19,7 +18,6 @@ pub struct FrameInfo {
     pub mark: Option<PriorityMark>,
 }
 
-/// The reason why the pool refused a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     Empty,
@@ -62,9 +60,6 @@ impl FramePool {
     }
 
     /// Stores a frame with one reference.
-    ///
-    /// # Errors
-    /// [`NoRoom`].
     pub fn insert(&mut self, frame: &[u8]) -> Result<u32, NoRoom> {
         if frame.len() > self.place_bytes {
             return Err(NoRoom::TooLong);
@@ -117,9 +112,6 @@ impl FramePool {
     }
 
     /// Cuts the body to the part from `start` to `end`.
-    ///
-    /// # Panics
-    /// If the body is too short.
     pub fn keep(&mut self, frame: u32, (start, end): (usize, usize)) {
         let place = self.place(frame);
         assert!(start <= end && end <= usize::from(place.end - place.start), "{start}..{end} of a shorter body");
@@ -151,7 +143,6 @@ impl FramePool {
         (self.buffers.whole(part).0, self.buffers.frame_bytes(part))
     }
 
-    /// Place of a frame in a buffer, if it is in one.
     pub fn part(&self, frame: u32) -> Option<Part> {
         self.places[frame as usize - 1].part
     }

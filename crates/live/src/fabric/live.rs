@@ -31,7 +31,6 @@ struct Arrival {
 /// A fabric between real nodes.
 pub struct LiveFabric {
     pub(super) run: Run<External>,
-    /// Whether each switch runs here.
     pub(super) is_here: Vec<bool>,
     /// Everything up to this time has been handled.
     pub(super) now: Time,
@@ -63,7 +62,6 @@ impl LiveFabric {
         self.now
     }
 
-    /// The points at which frames enter and leave.
     pub fn points(&self) -> &[Point] {
         &self.run.edge().points
     }

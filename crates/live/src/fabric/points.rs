@@ -51,7 +51,6 @@ impl Point {
 pub struct Border {
     /// In the order of the names.
     pub points: Vec<Point>,
-    /// Whether each switch is here.
     pub is_here: Vec<bool>,
 }
 
@@ -66,11 +65,8 @@ impl Border {
         names: &[String],
         real_end: impl Fn(&str, Node) -> RealEnd,
     ) -> Result<Self, String> {
-        let mut ends = Vec::new();
-        for name in names {
-            ends.push(end_of(topology, name)?);
-        }
-        let external = ends.iter().map(|end: &End| end.node).collect::<Vec<_>>();
+        let ends: Vec<End> = names.iter().map(|name| end_of(topology, name)).collect::<Result<_, _>>()?;
+        let external: Vec<_> = ends.iter().map(|end| end.node).collect();
         let is_here = switches_here(topology, &external, &ends);
         let mut points = BTreeMap::new();
         for (name, end) in names.iter().zip(&ends) {

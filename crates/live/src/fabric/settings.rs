@@ -1,5 +1,3 @@
-//! Settings of a live run, in addition to its scenario.
-
 use hitless_core::wire::Duration;
 use hitless_core::wire::frame::{EtherType, MacAddress};
 use hitless_core::wire::link::LinkFormat;

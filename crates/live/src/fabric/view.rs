@@ -1,5 +1,3 @@
-//! The observable state of a running fabric.
-
 use std::collections::BTreeMap;
 
 use hitless_core::wire::{BitRate, Duration};
@@ -12,10 +10,8 @@ use super::live::LiveFabric;
 use super::points::Point;
 use crate::status::{LinkStatus, ProtectionStatus};
 
-/// A snapshot of a live run.
 #[derive(Clone, Debug)]
 pub struct FabricView {
-    /// Links of local switches.
     pub links: Vec<LinkStatus>,
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets removed without loss, by reason.
@@ -29,8 +25,8 @@ impl LiveFabric {
     pub fn view(&mut self) -> FabricView {
         let refused = |is_loss: bool| {
             let counts = self.counts().refused;
-            let reasons = Refused::ALL.into_iter().filter(move |reason| reason.is_loss() == is_loss);
-            reasons.map(move |reason| (reason.name(), counts[reason as usize])).filter(|&(_, count)| count > 0)
+            let reasons = Refused::NAMED.into_iter().filter(move |(reason, _)| reason.is_loss() == is_loss);
+            reasons.map(move |(reason, name)| (name, counts[reason as usize])).filter(|&(_, count)| count > 0)
         };
         let (lost, kept) = (refused(true), refused(false));
         let mut drops = self.run.drops();

@@ -36,9 +36,6 @@ pub(super) struct FromSwitch {
 }
 
 /// Reads a frame of a link between switches.
-///
-/// # Errors
-/// [`Refusal`], including for headers that the two ends do not share.
 pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, spoken: &LinkHeaderSet) -> Result<FromSwitch, Refusal> {
     let frame = format.decode(spoken, bytes)?;
     let inner = frame.inner.map(|inner| {
@@ -92,9 +89,6 @@ pub(super) fn headers_of_mechanisms(packet: &Packet) -> ShimStack {
 }
 
 /// Returns the bytes for a host: the received bytes, with the mark of congestion if a switch has set it since.
-///
-/// # Errors
-/// A sentence, if a header of a switch is still on the packet.
 pub(super) fn write_to_host<'a>(
     packet: &Packet,
     ecn_before: Ecn,
@@ -111,9 +105,6 @@ pub(super) fn write_to_host<'a>(
 /// Returns the bytes for a switch elsewhere, which reads the priority from them unless it has changed; a message takes
 /// its packet's headers along. `None` if a header belongs to a mechanism that the other end does not run. This happens
 /// after a failure, when packets take links that the scenario did not plan for them.
-///
-/// # Errors
-/// A sentence, if a header must not cross a link.
 pub(super) fn write_to_switch<'a>(
     packet: &Packet,
     before: &FrameInfo,

@@ -1,5 +1,3 @@
-//! Capabilities of the process (capabilities(7)).
-
 use std::fmt;
 use std::fs;
 
@@ -15,9 +13,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Capabilities for a port over packet sockets.
     pub const OF_PACKET_SOCKETS: [Self; 2] = [Self::NetRaw, Self::NetAdmin];
-    /// Capabilities for a port over AF_XDP.
     pub const OF_XDP: [Self; 3] = [Self::NetRaw, Self::NetAdmin, Self::Bpf];
 
     /// Its number in linux/capability.h.
@@ -29,7 +25,6 @@ impl Capability {
         }
     }
 
-    #[must_use]
     pub const fn purpose(self) -> &'static str {
         match self {
             Self::NetRaw => "to send and receive frames",
@@ -39,7 +34,6 @@ impl Capability {
     }
 
     /// Returns the capabilities among `needed` that this process lacks; empty if that is unknown.
-    #[must_use]
     pub fn lacking(needed: &[Self]) -> Vec<Self> {
         let Some(effective) = effective() else { return Vec::new() };
         needed.iter().copied().filter(|capability| effective >> capability.bit() & 1 == 0).collect()

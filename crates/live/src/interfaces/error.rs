@@ -1,5 +1,3 @@
-//! Errors of opening a port.
-
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -11,27 +9,19 @@ use crate::interfaces::capability::Capability;
 pub enum OpenError {
     /// The interface does not exist in this network namespace.
     Missing { name: String },
-    /// The interface carries no Ethernet frames.
     NotEthernet {
         name: String,
         /// An `ARPHRD_` number of linux/if_arp.h.
         kind: u16,
     },
-    /// The process lacks a permission.
     Forbidden {
         name: String,
         /// Missing capabilities; empty if the process seems to have all.
         lacking: Vec<Capability>,
-        /// The refused operation.
         what: String,
     },
     /// The kernel refused an operation for another reason.
-    Refused {
-        name: String,
-        /// The refused operation.
-        what: String,
-        error: io::Error,
-    },
+    Refused { name: String, what: String, error: io::Error },
 }
 
 impl OpenError {

@@ -3,9 +3,7 @@
 
 use hitless_core::wire::checksum::ones_complement_sum;
 
-/// Length of the two addresses.
 pub const ADDRESSES_BYTES: usize = 12;
-/// Length of addresses and type.
 pub const HEADER_BYTES: usize = 14;
 pub const TAG_BYTES: usize = 4;
 /// The type of a VLAN tag, IEEE 802.1Q.
@@ -55,7 +53,6 @@ pub fn insert_tag(room: &mut [u8], start: usize, tag_type: u16, tag: u16) -> Opt
 }
 
 /// Returns the maximum length of `frame` on a link of `mtu_bytes`, headers included; a tag does not count.
-#[must_use]
 pub fn limit_bytes(frame: &[u8], mtu_bytes: usize) -> usize {
     let is_tagged = frame.get(ADDRESSES_BYTES..HEADER_BYTES) == Some(&TAG_TYPE.to_be_bytes());
     mtu_bytes + HEADER_BYTES + if is_tagged { TAG_BYTES } else { 0 }

@@ -47,12 +47,9 @@ pub struct Together<'a> {
     pub numbers: Range<usize>,
 }
 
-/// The reason why a frame could not be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The ring is full at present.
     RingFull,
-    /// The frame exceeds the interface's limit.
     TooLong,
     /// The frame is too short for addresses and type.
     TooShort,
@@ -106,9 +103,6 @@ pub trait Interface {
     fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize>;
 
     /// As [`Self::receive`], but passes on merged buffers whole.
-    ///
-    /// # Errors
-    /// As [`Self::receive`].
     fn receive_whole(&mut self, limit: usize, take: &mut dyn FnMut(Arrived<'_>)) -> io::Result<usize> {
         self.receive(limit, &mut |frame| take(Arrived::Frame(frame)))
     }
@@ -133,22 +127,12 @@ pub trait Interface {
 
     /// Puts a frame, without check sequence, into the transmit ring; it leaves with the next [`Interface::flush`] at
     /// the latest.
-    ///
-    /// # Errors
-    /// [`Refusal`]: the frame was not sent.
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal>;
 
     /// Makes the kernel send the contents of the transmit ring; returns whether it has accepted all frames. The others
     /// stay in the ring for the next call. While the interface is down, the contents of the ring are discarded.
-    ///
-    /// # Errors
-    /// If the interface is gone.
     fn flush(&mut self) -> io::Result<bool>;
 
-    /// Returns the counters.
-    ///
-    /// # Errors
-    /// If the kernel does not provide them.
     fn counters(&mut self) -> io::Result<Counters>;
 
     /// Checks that the interface still exists under its name, and follows its MTU.

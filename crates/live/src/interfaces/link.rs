@@ -15,7 +15,6 @@ pub struct Link {
     index: libc::c_int,
 }
 
-/// Whether frames can cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// Its administrator has switched it off (`ip link set ... down`).
@@ -37,9 +36,6 @@ impl Carrier {
 
 impl Link {
     /// Finds the interface called `name` in the network namespace of the calling thread.
-    ///
-    /// # Errors
-    /// [`OpenError::Missing`] if it does not exist, [`OpenError::NotEthernet`].
     pub fn of_ethernet(name: &str) -> Result<Self, OpenError> {
         let control = Control::open().map_err(|error| OpenError::asking(name, "anything", error))?;
         let index = control.index(name).map_err(|error| OpenError::looking_up(name, error))?;
@@ -50,62 +46,41 @@ impl Link {
         Ok(Self { control, name: name.to_owned(), index })
     }
 
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    #[must_use]
     pub fn index(&self) -> libc::c_int {
         self.index
     }
 
     /// Reads its MTU: the maximum number of bytes after addresses and type.
-    ///
-    /// # Errors
-    /// If it is gone.
     pub fn mtu_bytes(&self) -> io::Result<usize> {
         self.control.mtu(&self.name)
     }
 
     /// Sets its MTU. A port must be opened afterwards.
-    ///
-    /// # Errors
-    /// `PermissionDenied` without CAP_NET_ADMIN; `InvalidInput` if the driver does not support it.
     pub fn set_mtu_bytes(&self, mtu_bytes: usize) -> io::Result<()> {
         self.control.set_mtu(&self.name, mtu_bytes).map_err(|error| self.error("its MTU cannot be set", &error))
     }
 
-    /// Reads its station address.
-    ///
-    /// # Errors
-    /// If it is gone.
     pub fn address(&self) -> io::Result<[u8; 6]> {
         self.control.address(&self.name)
     }
 
     /// Switches it on or off.
-    ///
-    /// # Errors
-    /// `PermissionDenied` without CAP_NET_ADMIN.
     pub fn set_up(&self, up: bool) -> io::Result<()> {
         let what = if up { "it cannot be switched on" } else { "it cannot be switched off" };
         self.control.set_up(&self.name, up).map_err(|error| self.error(what, &error))
     }
 
     /// Reads whether frames can cross now.
-    ///
-    /// # Errors
-    /// If it is gone.
     pub fn carrier(&self) -> io::Result<Carrier> {
         let flags = self.control.flags(&self.name)?;
         Ok(Carrier::of_flags(flags))
     }
 
     /// Reads its number of receive queues; 0 if the driver does not count them.
-    ///
-    /// # Errors
-    /// If the driver does not support queues.
     pub fn receive_queues(&self) -> io::Result<u32> {
         receive_queues(&self.control, &self.name)
     }
@@ -138,7 +113,6 @@ impl Link {
     }
 
     /// Adds the interface and the failed operation to `error`.
-    #[must_use]
     pub fn error(&self, what: &str, error: &io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("interface {}: {what}: {error}", self.name))
     }

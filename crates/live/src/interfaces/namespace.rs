@@ -1,5 +1,3 @@
-//! Network namespaces.
-
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -13,17 +11,11 @@ pub struct Namespace(File);
 
 impl Namespace {
     /// Opens the namespace that `ip netns add NAME` made.
-    ///
-    /// # Errors
-    /// `NotFound` if it does not exist.
     pub fn named(name: &str) -> io::Result<Self> {
         Self::at(&Path::new("/run/netns").join(name))
     }
 
     /// Opens the namespace of the file at `path`, such as `/proc/PID/ns/net`.
-    ///
-    /// # Errors
-    /// If the file cannot be opened.
     pub fn at(path: &Path) -> io::Result<Self> {
         File::open(path).map(Self)
     }
@@ -33,9 +25,6 @@ impl Namespace {
     ///
     /// # Errors
     /// `PermissionDenied` without CAP_SYS_ADMIN.
-    ///
-    /// # Panics
-    /// If `work` panics.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         thread::scope(|scope| {
             let thread = scope.spawn(|| enter_network_namespace(&self.0).map(|()| work()));

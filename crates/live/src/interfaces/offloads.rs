@@ -36,7 +36,6 @@ const HARMFUL: [&str; 21] = [
     "esp-hw-offload",
 ];
 
-/// The result of [`Link::switch_off_offloads`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchedOff {
     /// Offloads that were on and are off now.
@@ -47,25 +46,16 @@ pub struct SwitchedOff {
 
 impl Link {
     /// Returns the active offloads that change frames.
-    ///
-    /// # Errors
-    /// If the interface is gone.
     pub fn offloads_on(&self) -> io::Result<Vec<String>> {
         Ok(self.harmful_on()?.into_iter().map(|feature| feature.name).collect())
     }
 
     /// Switches off as many of them as possible.
-    ///
-    /// # Errors
-    /// `PermissionDenied` without CAP_NET_ADMIN.
     pub fn switch_off_offloads(&self) -> io::Result<SwitchedOff> {
         self.switch_off(|_| true)
     }
 
     /// Switches off those that change received frames: enough for a port. The others let it send buffers whole.
-    ///
-    /// # Errors
-    /// `PermissionDenied` without CAP_NET_ADMIN.
     pub fn switch_off_receive_offloads(&self) -> io::Result<SwitchedOff> {
         self.switch_off(|name| !name.starts_with("tx-"))
     }
@@ -83,9 +73,6 @@ impl Link {
     }
 
     /// Switches the offloads called `names` on again, if the driver allows it.
-    ///
-    /// # Errors
-    /// `PermissionDenied` without CAP_NET_ADMIN.
     pub fn switch_on_offloads(&self, names: &[String]) -> io::Result<()> {
         let features = self.features()?;
         self.switch(features.iter().filter(|feature| names.contains(&feature.name)), true)

@@ -1,5 +1,3 @@
-//! Opening a port.
-
 use std::str::FromStr;
 
 use crate::interfaces::error::OpenError;
@@ -7,7 +5,6 @@ use crate::interfaces::interface::Interface;
 use crate::interfaces::packet::{PacketInterface, RING_FRAMES};
 use crate::interfaces::xdp::{XdpInterface, XdpMode};
 
-/// The preferred way of exchanging frames with the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preference {
     /// Packet sockets with memory-mapped rings: any interface.
@@ -15,7 +12,6 @@ pub enum Preference {
     Packet,
     /// AF_XDP in the fastest available mode.
     FastestXdp,
-    /// AF_XDP in exactly this mode.
     Xdp(XdpMode),
     /// AF_XDP in the driver, without a copy or with one; packet sockets if the driver does not support it. AF_XDP in
     /// the stack is not tried, because it is no faster than packet sockets.
@@ -61,9 +57,6 @@ impl Default for Options {
 
 /// Opens the interface called `name` in the network namespace of the calling thread. The port stays in that namespace
 /// even if the thread leaves it.
-///
-/// # Errors
-/// [`OpenError`]: the requested mode is not available.
 pub fn open(name: &str, options: Options) -> Result<Box<dyn Interface + Send>, OpenError> {
     let packet = || Ok(Box::new(PacketInterface::open(name, options.ring_frames)?) as Box<dyn Interface + Send>);
     let first_of = |modes: &[XdpMode]| -> Result<Box<dyn Interface + Send>, OpenError> {

@@ -18,7 +18,6 @@ const FRAGMENT_MASK: u16 = 0x3fff;
 const FIN_AND_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// The places of headers in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Headers {
     ip_at: usize,
@@ -75,7 +74,6 @@ impl Headers {
     }
 }
 
-/// The frames in a merged buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
     headers: Headers,
@@ -93,7 +91,6 @@ impl Segments {
         (payload_bytes > 0 && fits).then_some(Self { headers, buffer_bytes: buffer.len(), payload_bytes })
     }
 
-    /// Number of frames.
     pub fn count(self) -> usize {
         (self.buffer_bytes - self.headers.payload_at).div_ceil(self.payload_bytes)
     }
@@ -103,7 +100,6 @@ impl Segments {
         self.headers.payload_at + self.payload(number..number + 1).len()
     }
 
-    /// Place of the TCP header.
     pub(crate) fn tcp_at(self) -> usize {
         self.headers.tcp_at
     }
@@ -125,7 +121,6 @@ impl Segments {
         headers[self.headers.tcp_at + 13] & CWR != 0
     }
 
-    /// Writes frame `number` of `buffer` over `frame`.
     pub fn write(self, buffer: &[u8], number: usize, frame: &mut Vec<u8>) {
         let pseudo = self.begin(buffer, number..number + 1, frame);
         frame.extend_from_slice(&buffer[self.payload(number..number + 1)]);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::interfaces::link::Carrier;
 use crate::interfaces::sys::socket::{Socket, netlink_address};
 
-/// Receives changes of all interfaces of the network namespace in which it was opened.
+/// Receives changes of all interfaces of the network namespace that opened it.
 #[derive(Debug)]
 pub struct LinkWatch {
     socket: Socket,
@@ -16,13 +16,7 @@ pub struct LinkWatch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkChange {
     /// The present state, possibly unchanged.
-    Present {
-        index: i32,
-        name: String,
-        /// Whether frames can cross.
-        carrier: Carrier,
-        mtu_bytes: usize,
-    },
+    Present { index: i32, name: String, carrier: Carrier, mtu_bytes: usize },
     /// It was removed, or moved to another namespace.
     Gone { index: i32 },
     /// The kernel has dropped notifications: the caller must look at each interface again.
@@ -34,9 +28,6 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 impl LinkWatch {
     /// Starts to receive changes of the interfaces of the calling thread's network namespace.
-    ///
-    /// # Errors
-    /// If the kernel is out of sockets; no capability is needed.
     pub fn open() -> io::Result<Self> {
         let socket = Socket::open(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
         socket.bind(&netlink_address(libc::RTMGRP_LINK.cast_unsigned()))?;
@@ -44,14 +35,12 @@ impl LinkWatch {
     }
 
     /// Passes on the changes since the last call, without waiting.
-    ///
-    /// # Errors
-    /// The error of recv(2).
     pub fn changes(&mut self, take: &mut dyn FnMut(LinkChange)) -> io::Result<()> {
         loop {
             match self.socket.receive(&mut self.buffer) {
                 Ok(length) => parse(self.buffer.get(..length).unwrap_or(&self.buffer), take),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                // The socket's buffer was full, and messages are lost (netlink(7)).
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => take(LinkChange::Missed),
                 Err(error) => return Err(error),
             }

@@ -35,7 +35,6 @@ pub enum XdpMode {
 }
 
 impl XdpMode {
-    /// All modes, the fastest first.
     pub const ALL: [Self; 3] = [Self::ZeroCopy, Self::Copy, Self::Generic];
 
     const fn words(self) -> &'static str {
@@ -57,16 +56,12 @@ pub struct XdpInterface {
     mode: XdpMode,
     mtu_bytes: usize,
     empty_looks: EmptyLooks,
-    /// Number of frames sent since the last flush.
     waiting: u64,
     counters: Counters,
 }
 
 impl XdpInterface {
     /// Opens the interface called `name` in the network namespace of the calling thread, in exactly `mode`.
-    ///
-    /// # Errors
-    /// [`OpenError`]: the mode is not available.
     pub fn open(name: &str, mode: XdpMode, ring_frames: usize) -> Result<Self, OpenError> {
         let link = Link::of_ethernet(name)?;
         let mtu_bytes = link.mtu_bytes().map_err(|error| OpenError::asking(name, "its MTU", error))?;

@@ -7,8 +7,7 @@ use hitless_scenario::Purpose;
 use hitless_scenario::kind::Registry;
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::LiveFabric;
-use crate::fabric::LiveSettings;
+use crate::fabric::{LiveFabric, LiveSettings};
 
 /// The first line of a recording.
 pub(super) const MAGIC: &[u8] = b"hitless recording 1\n";
@@ -26,7 +25,6 @@ pub(super) mod tag {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// The program's version.
     pub version: String,
     /// The scenario with all defaults, as TOML.
     pub scenario: String,
@@ -36,7 +34,6 @@ pub struct Header {
     pub frames: u32,
     /// Length of a place.
     pub frame_bytes: u16,
-    /// Configured stations.
     pub stations: Vec<(String, String)>,
     /// Maximum number of learned stations.
     pub stations_learned: usize,
@@ -46,7 +43,6 @@ pub struct Header {
     pub links: Vec<LinkEnd>,
 }
 
-/// A link to a switch elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEnd {
@@ -81,9 +77,6 @@ impl Header {
     }
 
     /// Builds the recorded fabric in its initial state. `registry` holds the kinds of its mechanisms.
-    ///
-    /// # Errors
-    /// A sentence, if this version rejects the scenario or an address.
     pub fn build(&self, registry: &Registry) -> Result<LiveFabric, String> {
         let scenario = hitless_scenario::check_for(&self.scenario, "recording", Purpose::Live, registry, None)
             .map_err(|error| error.to_string())?;
@@ -106,9 +99,6 @@ impl Header {
 }
 
 /// Parses an address such as "02:00:00:00:00:01".
-///
-/// # Errors
-/// A sentence.
 pub fn mac_address(text: &str) -> Result<MacAddress, String> {
     let byte = |part: &str| u8::from_str_radix(part, 16).ok().filter(|_| part.len() == 2);
     let bytes = text.split(':').map(byte).collect::<Option<Vec<u8>>>();

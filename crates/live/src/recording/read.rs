@@ -1,5 +1,3 @@
-//! Reading a recording.
-
 use std::io::{self, BufRead, BufReader, Read};
 
 use hitless_core::wire::{PortId, QueueId, Time};
@@ -16,7 +14,6 @@ pub(super) enum Record {
     End { at: Time },
 }
 
-/// Reads the records of a file in order.
 pub(super) struct Reader<R> {
     input: BufReader<R>,
     last: Time,
@@ -27,9 +24,6 @@ const LENGTH_MAX: u64 = 1 << 24;
 
 impl<R: Read> Reader<R> {
     /// Reads the header.
-    ///
-    /// # Errors
-    /// `InvalidData` if the input is not a recording.
     pub fn new(input: R) -> io::Result<(Self, Header)> {
         let mut reader = Self { input: BufReader::new(input), last: Time::ZERO };
         let mut magic = [0; MAGIC.len()];
@@ -44,9 +38,6 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads the next record; `None` at the end of the file, even within a record.
-    ///
-    /// # Errors
-    /// `InvalidData` for an invalid record.
     pub fn next(&mut self) -> io::Result<Option<Record>> {
         if self.input.fill_buf()?.is_empty() {
             return Ok(None);

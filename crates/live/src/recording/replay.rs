@@ -11,8 +11,7 @@ use hitless_simulation::Outcome;
 use hitless_switch::DropReason;
 
 use super::read::{Reader, Record};
-use crate::fabric::{Action, Decision, Witness};
-use crate::fabric::{LiveCommand, LiveFabric};
+use crate::fabric::{Action, Decision, LiveCommand, LiveFabric, Witness};
 
 /// The first decision that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +39,7 @@ pub struct Replay {
     pub commands: u64,
     /// Frames that interfaces had no room for: they left the model, but not the machine.
     pub refusals: u64,
-    /// Number of equal decisions.
     pub equal: u64,
-    /// The first difference.
     pub divergence: Option<Divergence>,
     pub is_complete: bool,
     /// The results of the simulated run.
@@ -61,9 +58,6 @@ pub fn replay<R: Read>(recording: R, registry: &Registry) -> Result<Replay, Stri
 /// Plays the frames and commands of a recording in another `scenario` with the same hosts and switches, for example
 /// with a mechanism instead of an equivalent program. Only the fates of packets are compared ([`Action::is_fate`]), not
 /// queues or reasons.
-///
-/// # Errors
-/// As [`replay`].
 pub fn replay_with<R: Read>(recording: R, scenario: &str, registry: &Registry) -> Result<Replay, String> {
     play(recording, registry, Some(scenario))
 }

@@ -51,9 +51,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// Starts a recording in `out`.
-    ///
-    /// # Errors
-    /// If the header cannot be written.
     pub fn new<W: Write + Send + 'static>(
         mut out: W,
         header: &Header,

@@ -4,8 +4,7 @@ use std::cell::Cell;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
-use hitless_live::fabric::LiveFabric;
-use hitless_live::fabric::LiveSettings;
+use hitless_live::fabric::{LiveFabric, LiveSettings};
 use hitless_live::interfaces::{Interface, MonotonicTime};
 
 use hitless_core::wire::frame::MacAddress;

@@ -1,14 +1,14 @@
 //! Commands for registers, counters, meters and value sets.
 
-use super::{Answer, Commands, argument, named, number, small};
-use crate::counter::Counter;
+use super::{Commands, argument, named, number, small};
 use crate::error::{Error, Result, refuse};
+use crate::meter::Counter;
 use crate::meter::{Meter, Rate};
 use crate::number::Number;
 use crate::values::member_key;
 
 impl Commands<'_> {
-    fn register(&self, of: &[&str]) -> Result<usize> {
+    pub(super) fn register(&self, of: &[&str]) -> Result<usize> {
         named(&self.program.registers, "register array", of)
     }
 
@@ -32,7 +32,7 @@ impl Commands<'_> {
         }
     }
 
-    pub(super) fn register_write(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn register_write(&mut self, of: &[&str]) -> Result<()> {
         let array = self.register(of)?;
         let known = &self.program.registers[array];
         let value = number(argument(of, 2)?, known.width)?;
@@ -43,13 +43,7 @@ impl Commands<'_> {
         if !self.state.registers[array].set(index, |word| value.word(word)) {
             refuse!("{} has no cell {index}", known.name);
         }
-        Ok(None)
-    }
-
-    pub(super) fn register_reset(&mut self, of: &[&str]) -> Answer {
-        let array = self.register(of)?;
-        self.state.registers[array].words.fill(0);
-        Ok(None)
+        Ok(())
     }
 
     /// The counter of an array or of a table entry.
@@ -66,13 +60,13 @@ impl Commands<'_> {
         Ok(format!("{}[{}] = {packets} packets, {bytes} bytes", argument(of, 0)?, argument(of, 1)?))
     }
 
-    pub(super) fn counter_write(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn counter_write(&mut self, of: &[&str]) -> Result<()> {
         let (packets, bytes) = (small(argument(of, 2)?)?, small(argument(of, 3)?)?);
         *self.counter(of)? = Counter { packets, bytes };
-        Ok(None)
+        Ok(())
     }
 
-    pub(super) fn counter_reset(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn counter_reset(&mut self, of: &[&str]) -> Result<()> {
         let array = named(&self.program.counters, "counter array", of)?;
         let table = self.program.counters[array].table.as_ref().and_then(|table| self.program.table(table));
         match table {
@@ -81,7 +75,7 @@ impl Commands<'_> {
             }
             None => self.state.counters[array].fill(Counter::default()),
         }
-        Ok(None)
+        Ok(())
     }
 
     fn meter(&self, of: &[&str]) -> Result<usize> {
@@ -119,15 +113,15 @@ impl Commands<'_> {
         found.ok_or_else(|| Error::new(format!("{} has no meter {index}", known.name)))
     }
 
-    pub(super) fn meter_set_rates(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn meter_set_rates(&mut self, of: &[&str]) -> Result<()> {
         let array = self.meter(of)?;
         let rates = self.rates(array, of.get(2..).unwrap_or_default())?;
         let now_ns = self.now_ns;
         self.one_meter(array, argument(of, 1)?)?.set_rates(&rates, now_ns);
-        Ok(None)
+        Ok(())
     }
 
-    pub(super) fn meter_array_set_rates(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn meter_array_set_rates(&mut self, of: &[&str]) -> Result<()> {
         let array = self.meter(of)?;
         let rates = self.rates(array, of.get(1..).unwrap_or_default())?;
         let known = &self.program.meters[array];
@@ -137,7 +131,7 @@ impl Commands<'_> {
         for meter in &mut self.state.meters[array] {
             meter.set_rates(&rates, self.now_ns);
         }
-        Ok(None)
+        Ok(())
     }
 
     pub(super) fn meter_get_rates(&mut self, of: &[&str]) -> Result<String> {
@@ -148,7 +142,7 @@ impl Commands<'_> {
     }
 
     /// The number of a value set, and a value in the form of the set's keys.
-    fn member(&self, of: &[&str]) -> Result<(usize, Option<Box<[u8]>>)> {
+    pub(super) fn member(&self, of: &[&str]) -> Result<(usize, Option<Box<[u8]>>)> {
         let set = named(&self.program.value_sets, "value set", of)?;
         let known = &self.program.value_sets[set];
         let Some(text) = of.get(1) else { return Ok((set, None)) };
@@ -159,25 +153,13 @@ impl Commands<'_> {
         Ok((set, Some(member_key(known, &value))))
     }
 
-    pub(super) fn value_set_add(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn value_set_add(&mut self, of: &[&str]) -> Result<()> {
         let (set, key) = self.member(of)?;
         let key = key.ok_or_else(|| Error::new("pvs_add lacks the value"))?;
         let members = &mut self.state.value_sets[set];
         if !members.contains(&key) {
             members.push(key);
         }
-        Ok(None)
-    }
-
-    pub(super) fn value_set_remove(&mut self, of: &[&str]) -> Answer {
-        let (set, key) = self.member(of)?;
-        self.state.value_sets[set].retain(|member| Some(member) != key.as_ref());
-        Ok(None)
-    }
-
-    pub(super) fn value_set_clear(&mut self, of: &[&str]) -> Answer {
-        let (set, _) = self.member(&of[..1.min(of.len())])?;
-        self.state.value_sets[set].clear();
-        Ok(None)
+        Ok(())
     }
 }

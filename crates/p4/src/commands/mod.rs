@@ -4,14 +4,11 @@ mod arrays;
 mod tables;
 
 use crate::error::{Error, Result, refuse};
-use crate::program::{Named, Program, find};
+use crate::program::{Named, Program, Target, find};
 use crate::replication::Mirror;
 use crate::state::State;
 use crate::values::{matched, number, small};
 
-type Answer = Result<Option<String>>;
-
-/// Executes commands on a program and its state.
 pub struct Commands<'a> {
     pub program: &'a Program,
     pub state: &'a mut State,
@@ -31,65 +28,91 @@ impl Commands<'_> {
         Ok(answers)
     }
 
-    /// Executes one line.
-    pub fn line(&mut self, line: &str) -> Answer {
+    pub fn line(&mut self, line: &str) -> Result<Option<String>> {
         let line = line.split('#').next().unwrap_or_default();
         let words: Vec<_> = line.split_whitespace().collect();
         let Some((&name, of)) = words.split_first() else { return Ok(None) };
+        Ok(Some(match name {
+            "table_add" => self.table_add(of)?,
+            "table_num_entries" => self.state.tables[self.table(of)?.0 as usize].entries.len().to_string(),
+            "act_prof_create_member" => {
+                let profile = self.profile(of)?;
+                let call = self.member_call(profile, of.get(1..).unwrap_or_default())?;
+                format!("member {}", self.add_member(profile, call))
+            }
+            "act_prof_create_group" => format!("group {}", self.add_group(self.profile(of)?, Vec::new())?),
+            "table_indirect_add" => self.indirect_add(of, Target::Member)?,
+            "table_indirect_add_with_group" => self.indirect_add(of, Target::Group)?,
+            "register_read" => self.register_read(of)?,
+            "counter_read" => self.counter_read(of)?,
+            "meter_get_rates" => self.meter_get_rates(of)?,
+            "mirroring_get" => {
+                format!("{:?}", self.state.replication.session(narrow(small(argument(of, 0)?)?)?))
+            }
+            "mc_node_create" => {
+                format!("node {}", self.state.replication.add_node(small(argument(of, 0)?)?, &ports(of)?)?)
+            }
+            _ => return self.change(name, of).map(|()| None),
+        }))
+    }
+
+    /// Commands without an answer.
+    fn change(&mut self, name: &str, of: &[&str]) -> Result<()> {
+        let small = |place: usize| argument(of, place).and_then(small);
+        let to = &mut self.state.replication;
         match name {
-            "table_add" => self.table_add(of).map(Some),
             "table_set_default" => self.table_set_default(of),
-            "table_reset_default" => self.table_reset_default(of),
+            "table_reset_default" => self.set_default(self.table(of)?.0, None),
             "table_modify" => self.table_modify(of),
-            "table_delete" => self.table_delete(of),
-            "table_clear" => self.table_clear(of),
-            "table_num_entries" => self.table_count(of).map(Some),
-            "act_prof_create_member" => self.create_member(of).map(Some),
+            "table_delete" => self.delete(self.table(of)?.0, narrow(small(1)?)?),
+            "table_clear" => self.clear(self.table(of)?.0),
             "act_prof_modify_member" => self.modify_member(of),
-            "act_prof_delete_member" => self.remove_member(of),
-            "act_prof_create_group" => self.create_group(of).map(Some),
-            "act_prof_delete_group" => self.remove_group(of),
+            "act_prof_delete_member" => {
+                let (profile, member) = (self.profile(of)?, small(1)?);
+                self.delete_member(profile, member, member)
+            }
+            "act_prof_delete_group" => {
+                let (profile, group) = (self.profile(of)?, small(1)?);
+                self.delete_group(profile, group, group)
+            }
             "act_prof_add_member_to_group" => self.group_member(of, true),
             "act_prof_remove_member_from_group" => self.group_member(of, false),
-            "table_indirect_add" => self.indirect_add(of, false).map(Some),
-            "table_indirect_add_with_group" => self.indirect_add(of, true).map(Some),
-            "table_indirect_set_default" => self.indirect_default(of, false),
-            "table_indirect_set_default_with_group" => self.indirect_default(of, true),
-            "register_read" => self.register_read(of).map(Some),
+            "table_indirect_set_default" => self.indirect_default(of, Target::Member),
+            "table_indirect_set_default_with_group" => self.indirect_default(of, Target::Group),
             "register_write" => self.register_write(of),
-            "register_reset" => self.register_reset(of),
-            "counter_read" => self.counter_read(of).map(Some),
+            "register_reset" => {
+                let array = self.register(of)?;
+                self.state.registers[array].words.fill(0);
+                Ok(())
+            }
             "counter_write" => self.counter_write(of),
             "counter_reset" => self.counter_reset(of),
             "meter_set_rates" => self.meter_set_rates(of),
             "meter_array_set_rates" => self.meter_array_set_rates(of),
-            "meter_get_rates" => self.meter_get_rates(of).map(Some),
             "pvs_add" => self.value_set_add(of),
-            "pvs_remove" => self.value_set_remove(of),
-            "pvs_clear" => self.value_set_clear(of),
-            _ => self.replication(name, of),
-        }
-    }
-
-    /// Commands for mirroring and multicast.
-    fn replication(&mut self, name: &str, of: &[&str]) -> Answer {
-        let small = |place: usize| self::argument(of, place).and_then(small);
-        let ports = || of.iter().skip(1).map(|port| crate::values::small(port)).collect::<Result<Vec<_>>>();
-        let to = &mut self.state.replication;
-        match name {
-            "mirroring_add" => to.set_session(small(0)?, Mirror::Port(narrow(small(1)?)?))?,
-            "mirroring_add_mc" => to.set_session(small(0)?, Mirror::Group(narrow(small(1)?)?))?,
-            "mirroring_delete" => to.remove_session(small(0)?)?,
-            "mirroring_get" => return Ok(Some(format!("{:?}", to.session(narrow(small(0)?)?)))),
-            "mc_mgrp_create" => to.add_group(small(0)?)?,
-            "mc_mgrp_destroy" => to.remove_group(small(0)?)?,
-            "mc_node_create" => return Ok(Some(format!("node {}", to.add_node(small(0)?, &ports()?)?))),
-            "mc_node_update" => to.set_node(small(0)?, &ports()?)?,
-            "mc_node_associate" => to.associate(small(0)?, small(1)?)?,
-            "reset_state" => *self.state = State::new(self.program, self.state.random),
+            "pvs_remove" => {
+                let (set, key) = self.member(of)?;
+                self.state.value_sets[set].retain(|member| Some(member) != key.as_ref());
+                Ok(())
+            }
+            "pvs_clear" => {
+                let (set, _) = self.member(&of[..1.min(of.len())])?;
+                self.state.value_sets[set].clear();
+                Ok(())
+            }
+            "mirroring_add" => to.set_session(small(0)?, Mirror::Port(narrow(small(1)?)?)),
+            "mirroring_add_mc" => to.set_session(small(0)?, Mirror::Group(narrow(small(1)?)?)),
+            "mirroring_delete" => to.remove_session(small(0)?),
+            "mc_mgrp_create" => to.add_group(small(0)?),
+            "mc_mgrp_destroy" => to.remove_group(small(0)?),
+            "mc_node_update" => to.set_node(small(0)?, &ports(of)?),
+            "mc_node_associate" => to.associate(small(0)?, small(1)?),
+            "reset_state" => {
+                *self.state = State::new(self.program, self.state.random);
+                Ok(())
+            }
             other => refuse!("the command \"{other}\" is not supported"),
         }
-        Ok(None)
     }
 }
 
@@ -104,6 +127,11 @@ pub(crate) fn named<T: Named>(all: &[T], kind: &str, of: &[&str]) -> Result<usiz
 
 fn argument<'a>(of: &[&'a str], place: usize) -> Result<&'a str> {
     of.get(place).copied().ok_or_else(|| Error::new(format!("the command lacks its argument {}", place + 1)))
+}
+
+/// The ports after the first argument.
+fn ports(of: &[&str]) -> Result<Vec<u64>> {
+    of.iter().skip(1).map(|port| small(port)).collect()
 }
 
 fn narrow(value: u64) -> Result<u32> {

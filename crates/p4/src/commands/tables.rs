@@ -1,13 +1,13 @@
 //! Commands for table entries, and for members and groups of action profiles.
 
-use super::{Answer, Commands, argument, matched, named, narrow, number, small};
+use super::{Commands, argument, matched, named, narrow, number, small};
 use crate::entries::{call, entry};
 use crate::error::{Error, Result, refuse};
 use crate::program::{Call, Table, Target};
 use crate::run::needs_priority;
 
 impl<'a> Commands<'a> {
-    fn table(&self, of: &[&str]) -> Result<(u32, &'a Table)> {
+    pub(super) fn table(&self, of: &[&str]) -> Result<(u32, &'a Table)> {
         let name = argument(of, 0)?;
         match self.program.table(name) {
             Some(number) => Ok((number, &self.program.tables[number as usize])),
@@ -64,103 +64,47 @@ impl<'a> Commands<'a> {
         Ok(format!("{} entry {}", table.name, self.insert(number, made)?))
     }
 
-    pub(super) fn table_set_default(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn table_set_default(&mut self, of: &[&str]) -> Result<()> {
         let (number, table) = self.table(of)?;
         let call = self.call(table, argument(of, 1)?, of.get(2..).unwrap_or_default())?;
-        self.set_default(number, Some(Target::Call(call)))?;
-        Ok(None)
+        self.set_default(number, Some(Target::Call(call)))
     }
 
-    pub(super) fn table_reset_default(&mut self, of: &[&str]) -> Answer {
-        let (number, _) = self.table(of)?;
-        self.set_default(number, None)?;
-        Ok(None)
-    }
-
-    pub(super) fn table_modify(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn table_modify(&mut self, of: &[&str]) -> Result<()> {
         let (number, table) = self.table(of)?;
         let handle = narrow(small(argument(of, 2)?)?)?;
         let values: Vec<_> = of[3..].iter().copied().filter(|&word| word != "=>").collect();
         let call = self.call(table, argument(of, 1)?, &values)?;
-        self.modify(number, handle, Target::Call(call))?;
-        Ok(None)
+        self.modify(number, handle, Target::Call(call))
     }
 
-    pub(super) fn table_delete(&mut self, of: &[&str]) -> Answer {
-        let (number, _) = self.table(of)?;
-        self.delete(number, narrow(small(argument(of, 1)?)?)?)?;
-        Ok(None)
-    }
-
-    pub(super) fn table_clear(&mut self, of: &[&str]) -> Answer {
-        let (number, _) = self.table(of)?;
-        self.clear(number)?;
-        Ok(None)
-    }
-
-    pub(super) fn table_count(&mut self, of: &[&str]) -> Result<String> {
-        let (number, _) = self.table(of)?;
-        Ok(self.state.tables[number as usize].entries.len().to_string())
-    }
-
-    fn profile(&self, of: &[&str]) -> Result<u32> {
+    pub(super) fn profile(&self, of: &[&str]) -> Result<u32> {
         named(&self.program.profiles, "action profile", of).map(|profile| profile as u32)
     }
 
-    fn member_call(&self, profile: u32, of: &[&str]) -> Result<Call> {
+    pub(super) fn member_call(&self, profile: u32, of: &[&str]) -> Result<Call> {
         let mut tables = self.program.tables.iter().filter(|table| table.profile == Some(profile));
         let Some(table) = tables.next() else { refuse!("no table uses the action profile") };
         self.call(table, argument(of, 0)?, of.get(1..).unwrap_or_default())
     }
 
-    pub(super) fn create_member(&mut self, of: &[&str]) -> Result<String> {
-        let profile = self.profile(of)?;
-        let call = self.member_call(profile, of.get(1..).unwrap_or_default())?;
-        Ok(format!("member {}", self.add_member(profile, call)))
-    }
-
-    pub(super) fn modify_member(&mut self, of: &[&str]) -> Answer {
+    pub(super) fn modify_member(&mut self, of: &[&str]) -> Result<()> {
         let profile = self.profile(of)?;
         let member = small(argument(of, 2)?)?;
         let words: Vec<_> = of[1..2].iter().chain(&of[3..]).copied().collect();
         let call = self.member_call(profile, &words)?;
-        self.set_member(profile, member, call)?;
-        Ok(None)
+        self.set_member(profile, member, call)
     }
 
-    pub(super) fn remove_member(&mut self, of: &[&str]) -> Answer {
-        let (profile, member) = (self.profile(of)?, small(argument(of, 1)?)?);
-        self.delete_member(profile, member, member)?;
-        Ok(None)
-    }
-
-    pub(super) fn create_group(&mut self, of: &[&str]) -> Result<String> {
-        let profile = self.profile(of)?;
-        Ok(format!("group {}", self.add_group(profile, Vec::new())?))
-    }
-
-    pub(super) fn remove_group(&mut self, of: &[&str]) -> Answer {
-        let (profile, group) = (self.profile(of)?, small(argument(of, 1)?)?);
-        self.delete_group(profile, group, group)?;
-        Ok(None)
-    }
-
-    pub(super) fn group_member(&mut self, of: &[&str], is_added: bool) -> Answer {
+    pub(super) fn group_member(&mut self, of: &[&str], is_added: bool) -> Result<()> {
         let (profile, member, group) = (self.profile(of)?, small(argument(of, 1)?)?, small(argument(of, 2)?)?);
-        self.change_group(profile, group, member, is_added)?;
-        Ok(None)
+        self.change_group(profile, group, member, is_added)
     }
 
-    /// The member or group named by `word`.
-    fn target(word: &str, is_group: bool) -> Result<Target> {
-        let handle = narrow(small(word)?)?;
-        Ok(if is_group { Target::Group(handle) } else { Target::Member(handle) })
-    }
-
-    pub(super) fn indirect_add(&mut self, of: &[&str], is_group: bool) -> Result<String> {
+    pub(super) fn indirect_add(&mut self, of: &[&str], target: fn(u32) -> Target) -> Result<String> {
         let (number, table) = self.table(of)?;
         let (matches, rest) = self.key(table, of.get(1..).unwrap_or_default())?;
-        let target = Self::target(argument(rest, 0)?, is_group)?;
+        let target = target(narrow(small(argument(rest, 0)?)?)?);
         let priority = match rest.get(1) {
             Some(word) if needs_priority(table) => small(word)? as i64,
             None if needs_priority(table) => refuse!("an entry of {} needs a priority", table.name),
@@ -170,9 +114,8 @@ impl<'a> Commands<'a> {
         Ok(format!("{} entry {}", table.name, self.insert(number, made)?))
     }
 
-    pub(super) fn indirect_default(&mut self, of: &[&str], is_group: bool) -> Answer {
+    pub(super) fn indirect_default(&mut self, of: &[&str], target: fn(u32) -> Target) -> Result<()> {
         let (number, _) = self.table(of)?;
-        self.set_default(number, Some(Self::target(argument(of, 1)?, is_group)?))?;
-        Ok(None)
+        self.set_default(number, Some(target(narrow(small(argument(of, 1)?)?)?)))
     }
 }

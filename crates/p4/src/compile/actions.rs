@@ -12,7 +12,6 @@ use crate::program::{Action, Beyond, Field, Instruction};
 
 /// Padding after the data of an entry, so that any parameter can be read with one 8-byte access.
 const MARGIN_BYTES: u32 = 8;
-/// Maximum size of an action's data.
 const DATA_BYTES_MAX: u32 = 1 << 16;
 
 impl Compiler<'_> {

@@ -20,13 +20,10 @@ pub(super) enum Operand {
     /// A stack of headers or unions.
     Stack(u32),
     Union(u32),
-    /// An element of a stack of unions.
     UnionAt(u32, NodeId),
-    /// The variable-length field of a header.
     Varbit(u32),
 }
 
-/// The target of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
     /// A field at a fixed position.
@@ -303,7 +300,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles a numeric expression.
     pub(super) fn number(&mut self, value: &Value) -> Result<NodeId> {
         match self.operand(value)? {
             Operand::Value(node) if self.program.nodes[node as usize].is_bool() => Ok(self.push(Node::FromBool(node))),

@@ -86,6 +86,7 @@ impl<'d> Compiler<'d> {
             union: None,
             varbit: None,
         };
+        // A varbit gets its room after the fixed fields, so that their positions do not depend on its length.
         if let Some((field, bits_before)) = varbit {
             let room = of.max_length.map_or(VARBIT_BYTES_DEFAULT, |most| most.saturating_sub(wire_bytes));
             let room = room.min(VALUES_BYTES_MAX);
@@ -154,7 +155,6 @@ impl<'d> Compiler<'d> {
         Ok(())
     }
 
-    /// The number of the header with this name.
     pub(super) fn header(&self, name: &str) -> Result<u32> {
         number_of(&self.headers, "header", name)
     }
@@ -164,7 +164,6 @@ impl<'d> Compiler<'d> {
         self.unions.get(name).copied().filter(|_| !self.headers.contains_key(name))
     }
 
-    /// The number of a field within its header.
     pub(super) fn field_number(&self, header: u32, field: &str) -> Result<u32> {
         let of = &self.program.headers[header as usize];
         let fields = &self.program.fields[of.fields.start as usize..of.fields.end as usize];
@@ -181,7 +180,7 @@ impl<'d> Compiler<'d> {
         Ok((number, &self.program.fields[(first + self.field_number(number, field)?) as usize]))
     }
 
-    /// The position of a field. Refuses variable-length fields, which have no numeric value.
+    /// The position of a field. Refuses variable-length fields, because numbers have a fixed width.
     pub(super) fn slot(&self, header: &str, field: &str) -> Result<Slot> {
         let (_, of) = self.field_named(header, field)?;
         if of.is_varbit {

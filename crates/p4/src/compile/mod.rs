@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use crate::bits::Slot;
 use crate::error::{Result, refuse};
 use crate::json::Document;
-use crate::program::{Array, Errors, MeterArray, Named, Program, RegisterArray, Standard};
+use crate::program::{Array, Errors, MeterArray, Named, Program, Standard};
 
 /// Maximum number of words in all register arrays, and maximum number of counters and meters.
 const STATE_WORDS_MAX: u64 = 1 << 26;
@@ -146,12 +146,11 @@ impl<'d> Compiler<'d> {
             Ok(())
         };
         for array in &document.register_arrays {
-            if array.bitwidth > crate::number::FIELD_BITS_MAX {
-                refuse!("{} has cells of {} bits, and 2048 are the most", array.name, array.bitwidth);
+            if array.width > crate::number::FIELD_BITS_MAX {
+                refuse!("{} has cells of {} bits, and 2048 are the most", array.name, array.width);
             }
-            room(&array.name, array.size, u64::from(array.bitwidth.div_ceil(64)))?;
-            let (name, size, width) = (array.name.clone(), array.size, array.bitwidth);
-            self.program.registers.push(RegisterArray { name, size, width });
+            room(&array.name, array.size, u64::from(array.width.div_ceil(64)))?;
+            self.program.registers.push(array.clone());
         }
         for array in &document.counter_arrays {
             let size = if array.is_direct { 0 } else { array.size.unwrap_or(0) };

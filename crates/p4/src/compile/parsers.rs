@@ -28,10 +28,8 @@ impl Compiler<'_> {
             let state = state.map_err(|error| error.within("parser state", &of.name, place(&of.source_info)))?;
             self.program.states.push(state);
         }
-        self.program.start = match &parser.init_state {
-            Some(name) => Some(number_of(&states, "parser state", name)?),
-            None => None,
-        };
+        let start = parser.init_state.as_ref().map(|name| number_of(&states, "parser state", name));
+        self.program.start = start.transpose()?;
         Ok(())
     }
 
@@ -54,8 +52,7 @@ impl Compiler<'_> {
     fn state(&mut self, of: &ParseState, states: &BTreeMap<&str, u32>) -> Result<State> {
         let mut state = State { name: of.name.clone(), ..State::default() };
         for operation in &of.parser_ops {
-            let operation = self.parser_operation(operation)?;
-            state.operations.extend(operation);
+            state.operations.push(self.parser_operation(operation)?);
         }
         for part in &of.transition_key {
             state.key.push(self.key_part(part)?);
@@ -66,10 +63,8 @@ impl Compiler<'_> {
             refuse!("the key has {} bytes, and {KEY_BYTES_MAX} are the most", state.key_bytes);
         }
         for transition in &of.transitions {
-            let next = match &transition.next_state {
-                Some(name) => Some(number_of(states, "parser state", name)?),
-                None => None,
-            };
+            let next = transition.next_state.as_ref().map(|name| number_of(states, "parser state", name));
+            let next = next.transpose()?;
             match self.case(transition, &widths, state.key_bytes as usize)? {
                 Some(matches) => state.cases.push(Case { matches, next }),
                 None => state.otherwise = next,
@@ -163,11 +158,10 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles an operation of a parser state; `None` if it has no effect.
-    fn parser_operation(&mut self, of: &ParserOp) -> Result<Option<ParserOperation>> {
+    fn parser_operation(&mut self, of: &ParserOp) -> Result<ParserOperation> {
         let null = Value::Null;
         let (first, second) = (of.parameters.first().unwrap_or(&null), of.parameters.get(1).unwrap_or(&null));
-        Ok(Some(match of.op.as_str() {
+        Ok(match of.op.as_str() {
             "extract" => ParserOperation::Extract(self.extracted(first)?, None),
             "extract_VL" => ParserOperation::Extract(self.extracted(first)?, Some(self.exact(second)?)),
             "set" => {
@@ -197,7 +191,7 @@ impl Compiler<'_> {
                 ParserOperation::Run(code.start, code.end)
             }
             other => refuse!("the operation \"{other}\" of a parser is not supported"),
-        }))
+        })
     }
 
     fn extracted(&mut self, of: &Value) -> Result<Extracted> {

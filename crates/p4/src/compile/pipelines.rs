@@ -261,8 +261,5 @@ fn matched(of: &MatchValue) -> Result<Match> {
 }
 
 fn following(steps: &BTreeMap<&str, u32>, name: Option<&str>) -> Result<Option<u32>> {
-    match name {
-        None => Ok(None),
-        Some(name) => Ok(Some(number_of(steps, "step", name)?)),
-    }
+    name.map(|name| number_of(steps, "step", name)).transpose()
 }

@@ -11,9 +11,7 @@ use crate::number::{Number, WIDE_WORDS};
 /// The bits of a value that are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Demand {
-    /// All bits.
     Whole,
-    /// This many low bits.
     Low(u32),
 }
 
@@ -33,7 +31,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The smallest size in which two numbers compare correctly.
+    /// The smallest size that compares two numbers correctly.
     pub(super) fn compared(&self, one: NodeId, other: NodeId, for_equality: bool) -> Result<Size> {
         let fits = |bits: u32| {
             let whole = [one, other].into_iter().all(|node| self.suffices(node, Demand::Whole, bits));
@@ -63,7 +61,7 @@ impl Compiler<'_> {
         if needed > size {
             return matches!(demand, Demand::Low(_)) && self.suffices_whole(node, size);
         }
-        // A value that fits is correct if its low bits are.
+        // Operations keep only low bits right (module head), and a value that fits is correct if its low bits are.
         let low = Demand::Low(needed.min(size));
         match self.program.nodes[node as usize] {
             Node::Arithmetic(operation, one, other) => match operation {

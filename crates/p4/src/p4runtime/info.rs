@@ -7,7 +7,6 @@ use super::schema::{Document, Message};
 use crate::error::{Error, Result, refuse};
 use crate::program::{Action, MatchKind, Program, Table};
 
-/// The p4info of a program.
 #[derive(Debug, Default)]
 pub struct P4Info {
     /// Kind and name of each object by its number.
@@ -17,9 +16,7 @@ pub struct P4Info {
     pub profiles: BTreeMap<u32, ProfileInfo>,
     /// Counter arrays: their indices in the program.
     pub counters: BTreeMap<u32, usize>,
-    /// Meter arrays.
     pub meters: BTreeMap<u32, usize>,
-    /// Register arrays.
     pub registers: BTreeMap<u32, RegisterInfo>,
     pub value_sets: BTreeMap<u32, ValueSetInfo>,
 }
@@ -33,18 +30,15 @@ pub struct TableInfo {
     /// The actions by number, with their scopes.
     pub actions: BTreeMap<u32, i64>,
     pub has_constant_default: bool,
-    /// Whether the entries are constant.
     pub is_constant: bool,
     /// The action profile; 0 if none.
     pub profile: u32,
 }
 
-/// A field of a key.
 #[derive(Clone, Debug)]
 pub struct FieldInfo {
     pub id: u32,
     pub name: String,
-    /// Width in bits.
     pub width: u32,
     /// Match kind: "EXACT", "LPM", "TERNARY", "RANGE" or "OPTIONAL".
     pub kind: &'static str,
@@ -63,7 +57,7 @@ pub struct ProfileInfo {
     pub profile: u32,
     /// The tables that use its members.
     pub tables: Vec<u32>,
-    /// Whether it has groups, from which a selector takes a member for each packet.
+    /// Whether it has groups: a selector then takes a member for each packet.
     pub has_selector: bool,
     /// Maximum number of members; with a selector, maximum number of places in all groups. 0 for no limit.
     pub size: i64,
@@ -77,26 +71,20 @@ pub struct ProfileInfo {
 
 #[derive(Debug)]
 pub struct RegisterInfo {
-    /// The array's index in the program.
     pub register: usize,
     /// Type of the cells; `None` for anything but `bit`, `int` and `bool`.
     pub cell: Option<Cell>,
 }
 
-/// The type of a register's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// `bit<W>`.
     Bit(u32),
-    /// `int<W>`.
     Int(u32),
-    /// `bool`.
     Bool,
 }
 
 #[derive(Debug)]
 pub struct ValueSetInfo {
-    /// The set's index in the program.
     pub set: usize,
     pub fields: Vec<FieldInfo>,
     /// Maximum number of members.
@@ -105,9 +93,6 @@ pub struct ValueSetInfo {
 
 impl P4Info {
     /// Reads the p4info in `text`, which must belong to `program`.
-    ///
-    /// # Errors
-    /// If `text` is not a p4info or contradicts the program; the error names `file` and the line.
     pub fn load(text: &str, file: &str, program: &Program) -> Result<Self> {
         let document = Document::read(text, file, &P4_INFO)?;
         let message = document.message();

@@ -41,11 +41,8 @@ pub const MATCH_TYPES: &[(&str, i64)] =
 pub const TABLE_ONLY: i64 = 1;
 /// `ActionRef.Scope` of an action that only default entries can have.
 pub const DEFAULT_ONLY: i64 = 2;
-/// `Update.Type`: creates an object.
 pub const INSERT: i64 = 1;
-/// `Update.Type`: changes an existing object.
 pub const MODIFY: i64 = 2;
-/// `Update.Type`: deletes an object.
 pub const DELETE: i64 = 3;
 
 messages! {
@@ -81,7 +78,6 @@ messages! {
     open BOOL_SPEC "P4BoolType" {}
     open BITSTRING_SPEC "P4BitstringLikeTypeSpec" { bit: BIT_SPEC, int: BIT_SPEC }
     open BIT_SPEC "P4BitTypeSpec" { bitwidth: i32 }
-    /// A request to change the configuration.
     closed WRITE_REQUEST "WriteRequest" {
         device_id: u64, role_id: u64, role: text, election_id: UINT128, updates: [UPDATE],
         atomicity: (enum &[("CONTINUE_ON_ERROR", 0), ("ROLLBACK_ON_ERROR", 1), ("DATAPLANE_ATOMIC", 2)])

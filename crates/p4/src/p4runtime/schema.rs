@@ -5,31 +5,24 @@ use std::collections::BTreeSet;
 use super::text::{Field, Value, parse};
 use crate::error::{Error, Result, refuse};
 
-/// A message type with its fields.
 #[derive(Debug)]
 pub struct Kind {
     /// The type's name in the interface definition.
     pub name: &'static str,
-    /// The type's fields.
     pub fields: &'static [Known],
     /// Unknown fields are ignored: the compiler's output has fields that entries do not need.
     pub is_open: bool,
 }
 
-/// A field of a message type.
 #[derive(Debug)]
 pub struct Known {
-    /// The field's name.
     pub name: &'static str,
-    /// The field's type.
     pub shape: Shape,
-    /// Whether the field can occur more than once.
     pub is_repeated: bool,
     /// At most one of the fields with the same choice (`oneof`) can be present.
     pub choice: Option<&'static str>,
 }
 
-/// The type of a field.
 #[derive(Debug)]
 pub enum Shape {
     /// `uint32` or `uint64`, with this many bits.
@@ -38,7 +31,6 @@ pub enum Shape {
     Signed(u32),
     /// `bool`.
     Flag,
-    /// `bytes`.
     Bytes,
     /// `string`.
     Text,
@@ -81,9 +73,6 @@ pub struct Document {
 
 impl Document {
     /// Reads the message in `text` and checks it against `kind`.
-    ///
-    /// # Errors
-    /// If `text` does not conform; the error names `file` and the line.
     pub fn read(text: &str, file: &str, kind: &'static Kind) -> Result<Self> {
         let fields = parse(text, file)?;
         check(&fields, kind, file)?;
@@ -194,18 +183,16 @@ impl<'t> Message<'t> {
         format!("{}:{}", self.file, self.line)
     }
 
-    fn known(&self, name: &str) -> Option<&'static Known> {
+    fn known(&self, name: &str) -> &'static Known {
         let known = self.kind.fields.iter().find(|known| known.name == name);
-        debug_assert!(known.is_some(), "{} has no field {name}", self.kind.name);
-        known
+        known.unwrap_or_else(|| panic!("{} has no field {name}", self.kind.name))
     }
 
     fn field(&self, name: &str) -> Option<&'t Field> {
-        self.known(name)?;
-        self.fields.iter().find(|field| field.name == name)
+        let known = self.known(name);
+        self.fields.iter().find(|field| field.name == known.name)
     }
 
-    /// The word in a field, if present.
     fn word(&self, name: &str) -> Option<&'t str> {
         match &self.field(name)?.value {
             Value::Word(word) => Some(word),
@@ -213,15 +200,14 @@ impl<'t> Message<'t> {
         }
     }
 
-    /// Whether the field is present.
     pub fn has(&self, name: &str) -> bool {
         self.field(name).is_some()
     }
 
     /// A signed number, or the number of an enumeration's name; 0 if absent, as the interface defines.
     pub fn signed(&self, name: &str) -> i64 {
-        let value = self.word(name).and_then(|word| match self.known(name).map(|known| &known.shape) {
-            Some(Shape::Enum(names)) => enumerated(names, word),
+        let value = self.word(name).and_then(|word| match self.known(name).shape {
+            Shape::Enum(names) => enumerated(names, word),
             _ => integer(word).and_then(|value| i64::try_from(value).ok()),
         });
         value.unwrap_or(0)
@@ -238,7 +224,6 @@ impl<'t> Message<'t> {
         u32::try_from(self.number(name)).unwrap_or(0)
     }
 
-    /// All numbers of a repeated field.
     pub fn ids(&self, name: &str) -> Vec<u32> {
         let fields = self.fields.iter().filter(|field| field.name == name);
         let words = fields.filter_map(|field| match &field.value {
@@ -266,15 +251,13 @@ impl<'t> Message<'t> {
         String::from_utf8_lossy(self.bytes(name)).into_owned()
     }
 
-    /// The message in a field, if present.
     pub fn message(&self, name: &str) -> Option<Message<'t>> {
         self.messages(name).next()
     }
 
-    /// All messages in a repeated field.
     pub fn messages(&self, name: &str) -> impl Iterator<Item = Message<'t>> + use<'t> {
-        let kind = match self.known(name).map(|known| &known.shape) {
-            Some(Shape::Message(kind)) => Some(*kind),
+        let kind = match self.known(name).shape {
+            Shape::Message(kind) => Some(kind),
             _ => None,
         };
         let (name, file) = (name.to_string(), self.file);

@@ -3,10 +3,12 @@
 
 use crate::error::{Error, Result, refuse};
 
+// prost-reflect has a parser of this format too, but its messages do not keep lines, and each refusal names the line of
+// an update. It also refuses fields that a newer p4c writes into a p4info.
+
 /// Maximum nesting depth of messages, the same as in protocol buffers' own parsers.
 const DEPTH_MAX: u32 = 100;
 
-/// A field as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The field's name; for extensions and the type of an `Any`, with the brackets.
@@ -16,7 +18,6 @@ pub struct Field {
     pub value: Value,
 }
 
-/// The value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     Message(Vec<Field>),
@@ -27,9 +28,6 @@ pub enum Value {
 }
 
 /// Parses the fields of the message in `text`.
-///
-/// # Errors
-/// If `text` is not in text format; the error names `file` and the line.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Field>> {
     let mut parser = Parser { rest: text, line: 1, depth: 0 };
     let fields = parser.fields(None);

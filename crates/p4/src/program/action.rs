@@ -1,5 +1,3 @@
-//! Actions of a program, and their instructions.
-
 use std::ops::Range;
 
 use crate::bits::Slot;
@@ -10,29 +8,21 @@ pub struct Action {
     pub name: String,
     /// Names of the parameters, and their positions in the data.
     pub parameters: Vec<(String, Slot)>,
-    /// Size of the data in bytes.
     pub data_bytes: u32,
-    /// The action's instructions.
     pub code: Range<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction {
-    /// Sets a field.
     Assign(Slot, Expression),
     /// Sets a field of a header that is located at run time: header, field, value.
     AssignAt(HeaderPlace, u32, Expression),
     /// Copies a varbit between two headers.
     AssignVarbit(u32, u32),
-    /// Copies a header.
     AssignHeader(HeaderPlace, HeaderPlace),
-    /// Copies all headers of a union.
     AssignUnion(u32, u32),
-    /// Copies a stack.
     AssignStack(u32, u32),
-    /// Makes a header valid.
     Validate(HeaderPlace),
-    /// Makes a header invalid.
     Invalidate(HeaderPlace),
     /// Shifts the elements of a stack back by this many.
     Push(u32, Expression),
@@ -42,7 +32,6 @@ pub enum Instruction {
     Jump(u32),
     /// Continues there if the value is 0.
     JumpIfZero(Expression, u32),
-    /// Ends the control.
     Exit,
     /// `assert` or `assume`: aborts the packet if the value is 0, with this message.
     Assert(Expression, u32),
@@ -70,7 +59,6 @@ pub enum Instruction {
     Recirculate(Expression),
     /// Sends values to the control plane.
     Digest(Expression),
-    /// Limits the packet's length.
     Truncate(Expression),
     /// A function beyond v1model: function, its first argument in the program's lists, and its first target in the
     /// program's outputs.
@@ -106,6 +94,24 @@ pub enum Beyond {
     RoutedPort,
 }
 
+const TO: bool = true;
+
+/// Name, function, and its arguments, as p4/hitless.p4 declares them.
+const FUNCTIONS: [(&str, Beyond, &[bool]); 12] = [
+    ("timestamp_ns", Beyond::TimestampNs, &[TO]),
+    ("flow_hash", Beyond::FlowHash, &[TO]),
+    ("send_to_queue", Beyond::SendToQueue, &[false, false]),
+    ("queue_depth", Beyond::QueueDepth, &[false, false, TO]),
+    ("queue_has_room", Beyond::QueueHasRoom, &[false, false, TO]),
+    ("class_queue", Beyond::ClassQueue, &[false, TO]),
+    ("pause_queue", Beyond::PauseQueue, &[false, false]),
+    ("resume_queue", Beyond::ResumeQueue, &[false, false]),
+    ("direct_clone", Beyond::DirectClone, &[false, false]),
+    ("start_timer", Beyond::StartTimer, &[false, false]),
+    ("current_round", Beyond::CurrentRound, &[false, TO, TO, TO]),
+    ("routed_port", Beyond::RoutedPort, &[TO]),
+];
+
 impl Beyond {
     /// Whether only ingress can call the function.
     pub const fn is_of_ingress(self) -> bool {
@@ -113,36 +119,13 @@ impl Beyond {
     }
 
     /// Number of fields that the function writes.
-    pub(crate) const fn outputs(self) -> usize {
-        match self {
-            Self::TimestampNs
-            | Self::FlowHash
-            | Self::QueueDepth
-            | Self::QueueHasRoom
-            | Self::ClassQueue
-            | Self::RoutedPort => 1,
-            Self::CurrentRound => 3,
-            Self::SendToQueue | Self::PauseQueue | Self::ResumeQueue | Self::DirectClone | Self::StartTimer => 0,
-        }
+    pub(crate) fn outputs(self) -> usize {
+        let (.., arguments) = FUNCTIONS.iter().find(|known| known.1 == self).expect("every function is listed");
+        arguments.iter().filter(|&&is_written| is_written).count()
     }
 
     /// The function with this name, and its arguments: true if the function writes it.
     pub fn of(name: &str) -> Option<(Self, &'static [bool])> {
-        const TO: bool = true;
-        Some(match name {
-            "timestamp_ns" => (Self::TimestampNs, &[TO]),
-            "flow_hash" => (Self::FlowHash, &[TO]),
-            "send_to_queue" => (Self::SendToQueue, &[false, false]),
-            "queue_depth" => (Self::QueueDepth, &[false, false, TO]),
-            "queue_has_room" => (Self::QueueHasRoom, &[false, false, TO]),
-            "class_queue" => (Self::ClassQueue, &[false, TO]),
-            "pause_queue" => (Self::PauseQueue, &[false, false]),
-            "resume_queue" => (Self::ResumeQueue, &[false, false]),
-            "direct_clone" => (Self::DirectClone, &[false, false]),
-            "start_timer" => (Self::StartTimer, &[false, false]),
-            "current_round" => (Self::CurrentRound, &[false, TO, TO, TO]),
-            "routed_port" => (Self::RoutedPort, &[TO]),
-            _ => return None,
-        })
+        FUNCTIONS.iter().find(|known| known.0 == name).map(|&(_, function, arguments)| (function, arguments))
     }
 }

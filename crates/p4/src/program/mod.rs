@@ -25,14 +25,10 @@ pub struct Program {
     /// Size of a packet's values in bytes.
     pub values_bytes: usize,
     pub headers: Vec<Header>,
-    /// Fields of all headers.
     pub fields: Vec<Field>,
-    /// Stacks of headers and of unions.
     pub stacks: Vec<Stack>,
     pub unions: Vec<Union>,
-    /// Nodes of all expressions.
     pub nodes: Vec<Node>,
-    /// Constants of all expressions.
     pub constants: Vec<Wide>,
     pub states: Vec<State>,
     /// The first state; `None` if nothing is parsed.
@@ -42,14 +38,11 @@ pub struct Program {
     /// Headers in the deparser's order.
     pub deparser: Vec<u32>,
     pub actions: Vec<Action>,
-    /// Instructions of all actions.
     pub instructions: Vec<Instruction>,
     /// Place in the P4 source by instruction; empty if unknown.
     pub places: Vec<String>,
-    /// Tables of ingress and egress.
     pub tables: Vec<Table>,
     pub profiles: Vec<Profile>,
-    /// Steps of ingress and egress.
     pub steps: Vec<Step>,
     /// The first step of ingress.
     pub ingress: Option<u32>,
@@ -71,9 +64,7 @@ pub struct Program {
     pub meters: Vec<MeterArray>,
     /// Standard metadata fields, which the switch writes and reads.
     pub standard: Standard,
-    /// Numbers of the core library's errors.
     pub errors: Errors,
-    /// Names and numbers of errors.
     pub error_names: Vec<(String, u64)>,
     /// Messages of `log_msg`, `assert` and `assume`.
     pub messages: Vec<String>,
@@ -100,7 +91,6 @@ pub struct Header {
     pub is_metadata: bool,
     /// The union that it belongs to.
     pub union: Option<u32>,
-    /// Its variable-length field.
     pub varbit: Option<Varbit>,
 }
 
@@ -111,7 +101,7 @@ impl Header {
     }
 }
 
-/// The variable-length field of a header. Its values come after those of the other fields.
+/// The variable-length field of a header. Its values come after the values of the other fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Varbit {
     /// Number of bits before it on the wire.
@@ -129,17 +119,14 @@ pub struct Field {
     pub name: String,
     /// The field's position; for a varbit, at its maximum length.
     pub slot: Slot,
-    /// Whether its length varies.
     pub is_varbit: bool,
 }
 
-/// A stack of headers or unions.
 #[derive(Clone, Debug)]
 pub struct Stack {
     pub name: String,
     /// Its elements: headers or unions.
     pub headers: Vec<u32>,
-    /// Whether its elements are unions.
     pub of_unions: bool,
 }
 
@@ -171,12 +158,10 @@ pub struct Calculation {
     pub with_payload: bool,
 }
 
-/// A part of a calculation's input.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// Bits of a header, if it is valid: header, first bit, number of bits.
     Bits(u32, u32, u32),
-    /// A variable-length field.
     Varbit(u32),
     /// A constant: bytes and width.
     Constant(Box<[u8]>, u32),
@@ -188,9 +173,7 @@ pub enum Input {
 #[derive(Clone, Debug)]
 pub struct Checksum {
     pub name: String,
-    /// The header with the checksum field.
     pub header: u32,
-    /// The checksum field.
     pub target: Slot,
     pub calculation: u32,
     /// The condition for verification or update.
@@ -206,20 +189,18 @@ pub struct FieldList {
     pub fields: Vec<Slot>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Deserialize)]
 pub struct RegisterArray {
     pub name: String,
-    /// Number of cells.
     pub size: u64,
     /// Width of a cell in bits.
+    #[serde(rename = "bitwidth")]
     pub width: u32,
 }
 
-/// An array of counters.
 #[derive(Clone, Debug)]
 pub struct Array {
     pub name: String,
-    /// Number of counters.
     pub size: u64,
     /// The table of a direct counter array, which has a counter for each entry.
     pub table: Option<String>,
@@ -241,7 +222,6 @@ pub struct MeterArray {
 /// Numbers of the parser's errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Errors {
-    /// No error.
     pub none: u64,
     /// The packet ends too early.
     pub too_short: u64,
@@ -262,16 +242,13 @@ pub struct Standard {
     pub ingress_port: Option<Slot>,
     /// Selected port of departure.
     pub egress_spec: Option<Slot>,
-    /// Port of departure.
     pub egress_port: Option<Slot>,
     /// Origin of the packet.
     pub instance_type: Option<Slot>,
     /// Length in bytes.
     pub packet_length: Option<Slot>,
     pub parser_error: Option<Slot>,
-    /// Whether a checksum is wrong.
     pub checksum_error: Option<Slot>,
-    /// Multicast group.
     pub mcast_grp: Option<Slot>,
     /// Replication id of a multicast copy.
     pub egress_rid: Option<Slot>,
@@ -289,7 +266,6 @@ pub struct Standard {
     pub deq_timedelta: Option<Slot>,
     /// Number of packets in the queue at dequeueing.
     pub deq_qdepth: Option<Slot>,
-    /// The packet's queue.
     pub qid: Option<Slot>,
 }
 

@@ -1,17 +1,13 @@
-//! The parser of a program.
-
 use crate::bits::Slot;
 use crate::node::{Expression, HeaderPlace, NodeId};
 
 #[derive(Clone, Debug, Default)]
 pub struct State {
     pub name: String,
-    /// Its operations, in order.
     pub operations: Vec<ParserOperation>,
     pub key: Vec<KeyPart>,
     /// Size of the key in bytes; each part is padded to whole bytes.
     pub key_bytes: u32,
-    /// The transitions, in order.
     pub cases: Vec<Case>,
     /// The next state if no case matches; `None` accepts the packet.
     pub otherwise: Option<u32>,
@@ -21,7 +17,6 @@ pub struct State {
 pub enum ParserOperation {
     /// Extracts a header, with the length of its varbit in bits.
     Extract(Extracted, Option<Expression>),
-    /// Sets a field.
     Set(Slot, Expression),
     /// Sets a field by a lookahead: target, offset and width in bits.
     SetAhead(Slot, u32, u32),
@@ -42,7 +37,6 @@ pub enum Extracted {
     NextMember(u32, u32),
 }
 
-/// A part of the key of a state.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyPart {
     Field(Slot),
@@ -53,7 +47,6 @@ pub enum KeyPart {
 }
 
 impl KeyPart {
-    /// Width in bits.
     pub fn width(self) -> u32 {
         match self {
             Self::Field(slot) => slot.width,
@@ -62,16 +55,13 @@ impl KeyPart {
     }
 }
 
-/// A transition to another state.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The condition on the key.
     pub matches: CaseMatch,
     /// The next state; `None` accepts the packet.
     pub next: Option<u32>,
 }
 
-/// A condition on the key.
 #[derive(Clone, Debug)]
 pub enum CaseMatch {
     /// Equal to this value under the mask; for keys of at most 8 bytes.
@@ -86,7 +76,6 @@ pub enum CaseMatch {
 #[derive(Clone, Debug)]
 pub struct ValueSet {
     pub name: String,
-    /// Width of a value in bits.
     pub width: u32,
     /// Widths of the parts of the key that it is compared with.
     pub parts: Vec<u32>,

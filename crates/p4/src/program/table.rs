@@ -1,28 +1,21 @@
-//! Tables of a program, and their entries.
-
 use crate::bits::Slot;
 use crate::node::HeaderPlace;
 
 #[derive(Clone, Debug)]
 pub struct Table {
     pub name: String,
-    /// The fields of its key.
     pub key: Vec<Key>,
     /// Size of the key in 64-bit words.
     pub key_words: u32,
-    /// The method of lookup.
     pub lookup: Lookup,
-    /// The actions, by number.
     pub actions: Vec<u32>,
     /// The action profile of an indirect table.
     pub profile: Option<u32>,
     /// Maximum number of entries.
     pub size: u64,
-    /// Whether each entry has a counter.
     pub has_counters: bool,
     /// Its direct meter array, if any.
     pub meter: Option<u32>,
-    /// The step after each action.
     pub next: Next,
     /// The default action; the control plane can change it unless it is constant.
     pub default: Option<Call>,
@@ -32,10 +25,8 @@ pub struct Table {
     pub entries: Vec<Entry>,
 }
 
-/// The method of finding an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// Exact match.
     Exact,
     /// Longest prefix in the field at this index, exact match in all others.
     Longest(u32),
@@ -43,13 +34,11 @@ pub enum Lookup {
     Priority,
 }
 
-/// A field of a table's key.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// The field's name in the control plane.
     pub name: String,
     pub source: KeySource,
-    /// Width in bits.
     pub width: u32,
     pub kind: MatchKind,
     /// Index of its first word in the key.
@@ -75,7 +64,6 @@ pub enum KeySource {
     At(HeaderPlace, u32),
 }
 
-/// The match kind of a key field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchKind {
     /// All bits.
@@ -100,17 +88,14 @@ impl MatchKind {
     }
 }
 
-/// An action with its data.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Call {
     pub action: u32,
     pub data: Box<[u8]>,
 }
 
-/// The target of a table entry.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Target {
-    /// Runs an action.
     Call(Call),
     /// Runs the action of a member of the profile.
     Member(u32),
@@ -131,7 +116,6 @@ pub struct Entry {
     pub target: Target,
 }
 
-/// The step after a table.
 #[derive(Clone, Debug)]
 pub enum Next {
     /// By hit or miss: next step after each.

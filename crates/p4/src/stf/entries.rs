@@ -4,10 +4,9 @@ use crate::error::{Error, Result, refuse};
 use crate::program::{Key, MatchKind, Program, Table};
 use crate::run::needs_priority;
 
-/// Maximum priority of a test. In STF the greatest number wins, in BMv2 the smallest.
+/// Maximum priority of a test. In STF larger numbers win, in BMv2 smaller ones.
 const PRIORITY_MAX: i64 = 10_000;
 
-/// Converts an `add` line.
 pub fn add(program: &Program, text: &str) -> Result<String> {
     let (words, action, values) = split(text)?;
     let table = table(program, words.first().map_or("", |word| word))?;
@@ -31,7 +30,6 @@ pub fn add(program: &Program, text: &str) -> Result<String> {
     Ok(command)
 }
 
-/// Converts a `setdefault` line.
 pub fn set_default(program: &Program, text: &str) -> Result<String> {
     let (words, action, values) = split(text)?;
     let table = table(program, words.first().map_or("", |word| word))?;

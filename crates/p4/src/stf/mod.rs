@@ -21,12 +21,10 @@ use crate::values::small;
 
 /// The port of arrival of generated packets.
 pub const GENERATOR_PORT: u32 = 510;
-/// Size of a generated packet in bytes.
 pub const GENERATED_BYTES: usize = 60;
 /// Time between packets in ns, unless the test sets it.
 const STEP_NS: u64 = 1_000_000;
 
-/// The result of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Number of packets sent to the switch.
@@ -39,7 +37,6 @@ pub struct Outcome {
     pub answers: Vec<String>,
 }
 
-/// A test in progress.
 struct Test<'o, O> {
     switch: Switch,
     observer: &'o mut O,
@@ -278,7 +275,6 @@ fn port_and_data(text: &str) -> Result<(u32, String)> {
     Ok((number, text[port.len()..].split_whitespace().collect()))
 }
 
-/// Bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,8 +6,8 @@ use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use crate::architecture::DepthVisibility;
 use crate::core::Core;
 use crate::environment::Tables;
-use crate::half::Half;
 use crate::outbox::{Outbox, Output};
+use crate::verdict::Half;
 
 /// The reason for calling hooks: the same for all mechanisms called.
 #[derive(Clone, Copy, Debug)]

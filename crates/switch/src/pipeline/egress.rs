@@ -5,9 +5,9 @@ use hitless_core::wire::{Duration, Packet, PortId, Time};
 
 use crate::context::Visit;
 use crate::environment::Environment;
-use crate::half::Half;
 use crate::queueing::Entry;
 use crate::switch::Switch;
+use crate::verdict::Half;
 use crate::verdict::Verdict;
 
 impl Switch {

@@ -9,9 +9,9 @@ use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::Environment;
 use crate::forwarding::{PathChoice, TwoChoices};
-use crate::half::Half;
 use crate::port::Queueing;
 use crate::switch::Switch;
+use crate::verdict::Half;
 use crate::verdict::Verdict;
 
 impl Core {

@@ -7,10 +7,10 @@ use crate::context::Visit;
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};
-use crate::half::Half;
 use crate::outbox::Effects;
 use crate::port::Scheduler;
 use crate::switch::Switch;
+use crate::verdict::Half;
 use crate::verdict::Verdict;
 
 impl Core {

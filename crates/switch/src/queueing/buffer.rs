@@ -110,9 +110,6 @@ impl SharedBuffer {
     }
 
     /// Accounts for a frame that has left.
-    ///
-    /// # Panics
-    /// If more is given back than was taken.
     pub fn give_back(&mut self, bytes: u32) {
         let bytes = u64::from(bytes);
         assert!(bytes <= self.used_bytes, "the packet buffer got back more bytes than it gave");

@@ -1,6 +1,5 @@
 //! Deficit round robin (Shreedhar and Varghese 1995).
 
-/// The account of a member.
 #[derive(Clone, Copy, Debug, Default, Hash, hitless_core::state::Value)]
 struct Account {
     quantum_bytes: u32,
@@ -13,7 +12,6 @@ pub(super) struct DeficitRoundRobin {
     /// One bit per member.
     members: u64,
     turn: u8,
-    /// Accounts, by member.
     accounts: Vec<Account>,
 }
 

@@ -85,7 +85,6 @@ crate::counters! {
     }
 }
 
-/// The state of a group.
 #[derive(Debug, hitless_core::state::State)]
 pub(super) struct Group {
     #[configured]
@@ -111,10 +110,8 @@ pub(super) struct Group {
     pub counters: GroupCounters,
 }
 
-/// The decision of a group's discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// Serve this queue of the port next.
     Queue(u8),
     /// The group needs this time to move to the next queue.
     Rotating(Duration),
@@ -240,7 +237,6 @@ impl Group {
         }
     }
 
-    /// Returns the queue of the current round.
     fn next_turn(&self) -> u8 {
         let next = self.turn + u8::from(self.is_served_out);
         if next == self.config.queues { 0 } else { next }

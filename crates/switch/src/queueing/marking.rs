@@ -71,7 +71,6 @@ impl EcnRamp {
     }
 }
 
-/// The marking state of a queue.
 #[derive(Clone, Debug)]
 pub(crate) enum EcnMarker {
     /// Never marks.

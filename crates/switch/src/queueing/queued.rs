@@ -72,10 +72,8 @@ const CLOSED: u8 = 2;
 /// A mechanism without a path for host packets holds their queue.
 const HELD: u8 = 4;
 
-/// The queues of a priority level.
 #[derive(Debug, hitless_core::state::State)]
 struct Level {
-    /// All queues of the level, one bit each.
     #[configured]
     mask: u64,
     /// Members that take turns; a group's first queue represents the group.
@@ -244,9 +242,6 @@ impl QueuedScheduler {
     }
 
     /// Counts a packet without making it ready. Returns false if the queue's limit is reached.
-    ///
-    /// # Panics
-    /// If the queue belongs to a group.
     pub fn hold(&mut self, queue: QueueId, entry: Entry) -> bool {
         assert!(!self.is_grouped(queue), "the queues of a group hold no packet back");
         let queue = &mut self.queues[usize::from(queue.0)];

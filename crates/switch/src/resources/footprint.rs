@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use super::statement::{Kept, Resources};
-use crate::half::Half;
+use crate::verdict::Half;
 
 /// The resources of mechanisms in one pipeline, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use hitless_core::wire::PortId;
 
 use super::cell::RegisterCell;
-use crate::half::Half;
 use crate::hook_set::HookSet;
 use crate::needs::Needs;
+use crate::verdict::Half;
 
 /// Bits per word and words per block of SRAM (RMT's successors; see
 /// [`Budget::tofino_like`](super::Budget::tofino_like)).

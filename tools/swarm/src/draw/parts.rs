@@ -1,5 +1,3 @@
-//! Parts that worlds of all themes have.
-
 use toml::{Table, Value};
 
 /// Parses a part that is written as TOML.

@@ -12,7 +12,6 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Uses `schema`, the schema of whole files.
     pub const fn new(schema: &'a Value) -> Self {
         Self { schema }
     }

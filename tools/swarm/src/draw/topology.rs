@@ -88,7 +88,6 @@ pub struct Places {
     pub hosts: Vec<String>,
     /// Links between switches, with both names of each: "a->b", "b->a".
     pub core: Vec<[String; 2]>,
-    /// All links, with both names of each.
     pub links: Vec<[String; 2]>,
     pub switches: Vec<String>,
     /// The rate of the slowest link of a host, in bits per second.

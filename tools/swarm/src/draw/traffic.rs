@@ -46,7 +46,6 @@ pub fn add_to(world: &mut Table, places: &Places, needs_bolt: bool, dice: &mut D
     world.insert("flows".into(), list(flows));
 }
 
-/// A reliable transport.
 pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
     let text = match dice.between(0, 9) {
         0 if !needs_bolt => format!(
@@ -78,7 +77,6 @@ pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
     named(name, &text)
 }
 
-/// Datagrams at a constant rate.
 pub fn datagrams(name: &str, rate_bps: u64) -> Table {
     named(name, &format!("kind = \"udp\"\nrate = \"{rate_bps} bps\""))
 }

@@ -1,5 +1,3 @@
-//! The evidence for judges: a world and its results.
-
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::Registry;
 use hitless_simulation::Outcome;
@@ -12,7 +10,6 @@ use crate::world::World;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub judge: &'static str,
-    /// Description of the fault.
     pub sentence: String,
 }
 

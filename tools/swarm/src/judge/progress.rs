@@ -66,7 +66,7 @@ fn bytes(text: &str) -> Option<i64> {
 /// Runs the world for longer. Small windows, constant windows into small queues and short rounds make a flow slow; such
 /// a flow is not stuck.
 fn longer(evidence: &Evidence<'_>) -> Option<Summary> {
-    let mut table = evidence.world.table().clone();
+    let mut table = evidence.world.table.clone();
     table.insert("duration".into(), LONGER.into());
     let scenario = World::new(table).check(evidence.registry).ok()?;
     Some(Simulation::new(scenario).ok()?.run(&Progress::default()).summary)
@@ -128,7 +128,7 @@ pub fn protected_speed(evidence: &Evidence<'_>) -> Finding {
 /// Returns the end of the last flow without these parts of the world, and with them; `None` if packets are lost even
 /// without them.
 fn last_ends(evidence: &Evidence<'_>, without: &[&str]) -> Option<(i64, i64)> {
-    let mut table = evidence.world.table().clone();
+    let mut table = evidence.world.table.clone();
     for part in without {
         table.remove(*part);
     }

@@ -23,7 +23,7 @@ const WITH_MEMORY: [&str; 8] =
 ///
 /// Clocks are ideal, because the delays of a card are drawn frame by frame.
 pub fn all_is_over(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
-    let world = subject.world();
+    let world = &subject.world;
     let ends = world.text_of("until") == Some("all-flows-done") && subject.has_none_of(&WITH_MEMORY);
     // Delays of the kernel are drawn packet by packet.
     let draws = |stack: &str| {
@@ -40,7 +40,7 @@ pub fn all_is_over(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     if subject.shapes_links() {
         return None;
     }
-    let outcome = Simulation::new(subject.scenario().clone()).ok()?.run(&Progress::default());
+    let outcome = Simulation::new(subject.scenario.clone()).ok()?.run(&Progress::default());
     let flows = outcome.summary.flows;
     if flows.unfinished + flows.failed > 0 {
         return None;

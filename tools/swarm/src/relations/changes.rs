@@ -82,7 +82,7 @@ pub fn loss_of_zero(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let names = [link.clone(), format!("{from}<->{to}"), format!("{to}<->{from}")];
     let is_known =
         |entry: &Table| entry.get("name").and_then(Value::as_str).is_some_and(|name| names.contains(&name.into()));
-    if subject.world().entries("link").any(is_known) {
+    if subject.world.entries("link").any(is_known) {
         return None;
     }
     let before = subject.table();
@@ -175,7 +175,7 @@ fn add_node(table: &mut Table, list: &str, name: &str, to: &str) {
 /// Whether a new host can change paths. A port is a detour only if it reaches all hosts of the failed port
 /// (seed 21,003,917).
 fn chooses_by_all_hosts(subject: &Subject) -> bool {
-    !subject.has_none_of(&DEFLECTING) || subject.world().text_of("recovery.scheme.kind") == Some("local-reroute")
+    !subject.has_none_of(&DEFLECTING) || subject.world.text_of("recovery.scheme.kind") == Some("local-reroute")
 }
 
 /// Adds a host without traffic.
@@ -258,7 +258,7 @@ fn time(text: &str) -> Option<Duration> {
 
 /// Delays every event of the scenario.
 pub fn later_start(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
-    let world = subject.world();
+    let world = &subject.world;
     // Features with ticks since the start of the run: timer interrupts, hashes of SFQ, probes, codewords on a line with
     // bit errors, and periodic queue reports to ingress. Local rerouting probes loads by default (seed 22,002,311).
     let has_bit_errors = world.entries("link").any(|entry| entry.to_string().contains("\"bit-errors\""));
@@ -309,8 +309,8 @@ pub fn half_speed(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     // Probes of a link start at a random time below their interval, a remainder that does not double (seed 25,017,750).
     let is_scaled = subject.has_none_of(&WITH_NANOSECONDS)
         && subject.has_none_of(&DROPPING_IN_EGRESS)
-        && subject.world().text_of("recovery.detection.kind") != Some("probes");
-    if subject.world().entries("failure").any(draws_times) || !is_scaled || subject.shapes_links() {
+        && subject.world.text_of("recovery.detection.kind") != Some("probes");
+    if subject.world.entries("failure").any(draws_times) || !is_scaled || subject.shapes_links() {
         return None;
     }
     let mut before = with_uneven_delays(subject, dice);

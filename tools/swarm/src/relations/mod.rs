@@ -24,7 +24,6 @@ use crate::world::World;
 /// A change of a world and the results that follow from it.
 #[derive(Clone, Copy)]
 pub struct Relation {
-    /// Name in reports.
     pub name: &'static str,
     /// Change of a world; `None` if the relation does not apply.
     pub pair: fn(&Subject, &mut Dice) -> Option<Pair>,

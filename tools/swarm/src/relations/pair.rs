@@ -1,5 +1,3 @@
-//! Two worlds of a relation and the results that must be equal.
-
 use toml::Table;
 
 /// Two worlds and the expected relation between their results.

@@ -10,8 +10,9 @@ use crate::world::{World, shapes_links};
 /// A world with every default written.
 pub struct Subject {
     pub seed: u64,
-    world: World,
-    scenario: Scenario,
+    /// The world with all defaults written out.
+    pub world: World,
+    pub scenario: Scenario,
     topology: Topology,
 }
 
@@ -28,27 +29,9 @@ impl Subject {
         Some(Self { seed: scenario.seed, world: World::new(table), scenario, topology })
     }
 
-    /// Returns the world with all defaults written out.
-    pub const fn world(&self) -> &World {
-        &self.world
-    }
-
     /// Returns a copy of its table, for changes.
     pub fn table(&self) -> Table {
-        self.world.table().clone()
-    }
-
-    pub const fn scenario(&self) -> &Scenario {
-        &self.scenario
-    }
-
-    pub const fn topology(&self) -> &Topology {
-        &self.topology
-    }
-
-    /// Whether it has only mechanisms of these kinds, or no mechanisms.
-    pub fn has_only(&self, kinds: &[&str]) -> bool {
-        self.world.kinds().iter().all(|kind| kinds.contains(kind))
+        self.world.table.clone()
     }
 
     /// Whether none of its mechanisms is of these kinds.

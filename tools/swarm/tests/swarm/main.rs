@@ -72,7 +72,7 @@ fn hunt(first_seed: u64, worlds: u64, canary: Option<Canary>) -> Totals {
 
 /// The world of a seed with a short duration: faults begin within 400 us and flows within 200 us.
 fn short_world(seed: u64, cut_at: &str) -> Option<World> {
-    let mut table = draw::world(seed, builtin()).0?.table().clone();
+    let mut table = draw::world(seed, builtin()).0?.table;
     table.insert("duration".into(), cut_at.into());
     Some(World::new(table))
 }

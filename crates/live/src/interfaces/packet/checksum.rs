@@ -8,10 +8,8 @@ const NEEDS_CHECKSUM: u8 = 1;
 /// VIRTIO_NET_HDR_GSO_TCPV4 and VIRTIO_NET_HDR_GSO_TCPV6.
 const OF_TCP: [u8; 2] = [1, 4];
 const HAS_ECN: u8 = 0x80;
-/// Offset of the checksum in a TCP header.
 const TCP_CHECKSUM_AT: u16 = 16;
 
-/// The state of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     pub is_merged: bool,

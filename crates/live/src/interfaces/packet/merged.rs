@@ -12,13 +12,11 @@ const BUFFER_BYTES: usize = (1 << 16) + 256;
 const STATE_AT: usize = TAG_BYTES;
 const START: usize = STATE_AT + checksum::BYTES;
 
-/// Reads whole buffers.
 #[derive(Debug, Default)]
 pub struct Reader {
     bytes: Vec<u8>,
 }
 
-/// A slot with a buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct InSlot<'a> {
     pub state: State,

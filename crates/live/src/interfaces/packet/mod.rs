@@ -44,9 +44,6 @@ pub struct PacketInterface {
 impl PacketInterface {
     /// Opens the interface called `name` in the network namespace of the calling thread, with `ring_frames` slots per
     /// ring (rounded up to a power of two).
-    ///
-    /// # Errors
-    /// [`OpenError`].
     pub fn open(name: &str, ring_frames: usize) -> Result<Self, OpenError> {
         let link = Link::of_ethernet(name)?;
         let mtu_bytes = link.mtu_bytes().map_err(|error| OpenError::asking(name, "its MTU", error))?;

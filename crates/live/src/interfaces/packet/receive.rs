@@ -1,5 +1,3 @@
-//! The receive ring.
-
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
@@ -57,7 +55,6 @@ impl ReceiveRing {
         })
     }
 
-    /// Receives from another interface.
     pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
         // The kernel has dropped the membership of a removed interface; this error only reports the removal.
         let _ = self.socket.set(libc::SOL_PACKET, libc::PACKET_DROP_MEMBERSHIP, &promiscuous(self.watched)?);
@@ -81,7 +78,7 @@ impl ReceiveRing {
         for _ in 0..limit {
             let Some((status, bytes)) = self.slots.owned(self.next) else { break };
             let slot = Slot::read(status, bytes);
-            if !has_read_clock && self.clock.is_outdated(slot.at_ns) {
+            if !has_read_clock && slot.at_ns.abs_diff(self.clock.realtime_ns) > Clock::VALID_NS {
                 (self.clock, has_read_clock) = (Clock::read(), true);
             }
             let at = self.clock.monotonic(slot.at_ns);
@@ -136,13 +133,8 @@ impl Clock {
         Self { monotonic_ns: monotonic_ns(), realtime_ns: realtime_ns() }
     }
 
-    /// Converts a real-time stamp to the monotonic clock.
     fn monotonic(self, at_realtime_ns: u64) -> MonotonicTime {
         MonotonicTime((self.monotonic_ns + at_realtime_ns).saturating_sub(self.realtime_ns))
-    }
-
-    fn is_outdated(self, at_realtime_ns: u64) -> bool {
-        at_realtime_ns.abs_diff(self.realtime_ns) > Self::VALID_NS
     }
 }
 

@@ -25,7 +25,6 @@ impl Ring {
         Self { slot_bytes, slots }
     }
 
-    /// Maximum MTU for a slot.
     pub fn mtu_limit_bytes(self) -> usize {
         self.slot_bytes
             - Self::HEADROOM_BYTES
@@ -44,7 +43,6 @@ impl Ring {
         })
     }
 
-    /// Index of the slot after `index`.
     pub fn after(self, index: usize) -> usize {
         (index + 1) & (self.slots - 1)
     }

@@ -1,5 +1,3 @@
-//! The transmit ring.
-
 use std::io;
 use std::os::fd::AsFd;
 
@@ -109,7 +107,6 @@ impl TransmitRing {
         }
     }
 
-    /// Sends through another interface.
     pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
         self.discard();
         ring::bind(&self.socket, link, 0)

@@ -21,7 +21,6 @@ pub struct WholeSocket {
     pub frames_discarded: u64,
 }
 
-/// The result of [`WholeSocket::send`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// The kernel has the frames, or has discarded them because the interface is down.
@@ -49,13 +48,11 @@ impl WholeSocket {
         })
     }
 
-    /// Sends through another interface.
     pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
         self.refused = None;
         ring::bind(&self.socket, link, 0)
     }
 
-    /// Passes frames to the kernel.
     pub fn send(&mut self, frames: &Together<'_>) -> Sent {
         let Together { buffer, segments, numbers } = frames;
         // The kernel finds the IP header behind a tag only with the device's help.

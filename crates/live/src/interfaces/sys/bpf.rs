@@ -8,7 +8,6 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// The place where the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hook {
     /// In the driver, before there is a socket buffer.
@@ -41,9 +40,6 @@ const FLAG_NATIVE: u32 = 1 << 2;
 
 impl SocketMap {
     /// Makes a map for one queue.
-    ///
-    /// # Errors
-    /// `PermissionDenied` without CAP_BPF.
     pub fn new() -> io::Result<Self> {
         #[repr(C)]
         struct Attributes {

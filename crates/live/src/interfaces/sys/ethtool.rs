@@ -27,9 +27,6 @@ pub struct Feature {
 }
 
 /// Reads all features of interface `name`.
-///
-/// # Errors
-/// The error of ioctl(2): `ENODEV` if the interface does not exist.
 pub fn features(control: &Control, name: &str) -> io::Result<Vec<Feature>> {
     let names = names(control, name)?;
     let blocks = names.len().div_ceil(32);
@@ -49,9 +46,6 @@ pub fn features(control: &Control, name: &str) -> io::Result<Vec<Feature>> {
 }
 
 /// Switches `chosen` features of interface `name` on or off. The kernel can switch others that depend on them.
-///
-/// # Errors
-/// The error of ioctl(2): `PermissionDenied` without CAP_NET_ADMIN.
 pub fn switch<'a>(
     control: &Control,
     name: &str,
@@ -75,9 +69,6 @@ pub fn switch<'a>(
 }
 
 /// Reads the number of receive queues of interface `name`, including those that also transmit.
-///
-/// # Errors
-/// The error of ioctl(2): `EOPNOTSUPP` if the driver does not support it.
 pub fn receive_queues(control: &Control, name: &str) -> io::Result<u32> {
     // struct ethtool_channels: cmd, then the maximum and the present number of rx, tx, other, combined.
     let mut words = [0_u32; 9];

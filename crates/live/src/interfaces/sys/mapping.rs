@@ -25,9 +25,6 @@ impl Mapping {
     }
 
     /// Maps private memory of the process, which can later be registered with a socket.
-    ///
-    /// # Errors
-    /// If there is not enough.
     pub fn anonymous(length: usize) -> io::Result<Self> {
         Self::map(-1, length, 0, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE)
     }
@@ -49,9 +46,6 @@ impl Mapping {
     }
 
     /// The 32-bit word at `offset`, which the kernel can read and write at any time.
-    ///
-    /// # Panics
-    /// If it is not inside the mapping, or not aligned.
     #[inline]
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4) && self.holds(offset, 4), "word at {offset} of {} bytes", self.length);
@@ -61,9 +55,6 @@ impl Mapping {
     }
 
     /// The 64-bit word at `offset`, which the kernel can read and write at any time.
-    ///
-    /// # Panics
-    /// If it is not inside the mapping, or not aligned.
     #[inline]
     pub fn long(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8) && self.holds(offset, 8), "word at {offset} of {} bytes", self.length);

@@ -33,7 +33,6 @@ impl Control {
         Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
     }
 
-    /// Reads the station address of interface `name`.
     pub fn address(&self, name: &str) -> io::Result<[u8; 6]> {
         let request = self.ask(name, libc::SIOCGIFHWADDR)?;
         // SAFETY: the kernel has answered with this member.
@@ -45,7 +44,6 @@ impl Control {
         Ok(bytes)
     }
 
-    /// Reads the MTU of interface `name`, in bytes.
     pub fn mtu(&self, name: &str) -> io::Result<usize> {
         let request = self.ask(name, libc::SIOCGIFMTU)?;
         // SAFETY: the kernel has answered with this member.
@@ -54,10 +52,6 @@ impl Control {
     }
 
     /// Sets the MTU of interface `name`.
-    ///
-    /// # Errors
-    /// As [`Control::index`]; `PermissionDenied` without CAP_NET_ADMIN; `InvalidInput` if the driver does not support
-    /// it.
     pub fn set_mtu(&self, name: &str, mtu_bytes: usize) -> io::Result<()> {
         let mut request = named(name)?;
         request.ifr_ifru.ifru_mtu = libc::c_int::try_from(mtu_bytes).map_err(io::Error::other)?;
@@ -71,7 +65,6 @@ impl Control {
         Ok(libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags }))
     }
 
-    /// Sets or clears `IFF_UP` of interface `name`.
     pub fn set_up(&self, name: &str, up: bool) -> io::Result<()> {
         let flags = self.flags(name)?;
         let flags = if up { flags | libc::IFF_UP } else { flags & !libc::IFF_UP };
@@ -85,9 +78,6 @@ impl Control {
     ///
     /// The request's counts determine how much the kernel writes. `data` is checked for room for `room_words`, the
     /// maximum number of words that the command writes.
-    ///
-    /// # Errors
-    /// The error of ioctl(2); `InvalidInput` if `data` is shorter than `room_words`.
     ///
     /// # Safety
     /// `room_words` must be at least the number of words that the command in `data` makes the kernel read and write.

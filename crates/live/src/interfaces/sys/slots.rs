@@ -10,7 +10,6 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::mapping::Mapping;
 
-/// Direction of frames through a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The kernel fills slots.
@@ -35,18 +34,12 @@ impl Slots {
     }
 
     /// Reads the status word of slot `index`.
-    ///
-    /// # Panics
-    /// If the slot does not exist.
     #[inline]
     pub fn status(&self, index: usize) -> u32 {
         self.mapping.word(index * self.slot_bytes).load(Acquire)
     }
 
     /// Returns the status word of slot `index` and all its bytes (including that word) if the process owns it.
-    ///
-    /// # Panics
-    /// If the slot does not exist.
     #[inline]
     pub fn owned(&mut self, index: usize) -> Option<(u32, &mut [u8])> {
         assert!(index < self.count, "slot {index} of {}", self.count);
@@ -61,9 +54,6 @@ impl Slots {
     }
 
     /// Passes slot `index` to the kernel with a new status word.
-    ///
-    /// # Panics
-    /// If the slot does not exist.
     #[inline]
     pub fn give(&mut self, index: usize, status: u32) {
         assert!(index < self.count, "slot {index} of {}", self.count);

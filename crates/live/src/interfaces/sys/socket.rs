@@ -1,5 +1,3 @@
-//! Sockets and their options.
-
 use std::fs::File;
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
@@ -31,9 +29,6 @@ pub struct Socket(OwnedFd);
 
 impl Socket {
     /// Opens a non-blocking socket that child processes do not inherit.
-    ///
-    /// # Errors
-    /// The error of socket(2); `PermissionDenied` if a capability is missing.
     pub fn open(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<Self> {
         let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // SAFETY: takes and returns numbers.

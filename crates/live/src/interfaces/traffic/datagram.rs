@@ -22,7 +22,6 @@ const HOSTS: [[u8; 4]; 2] = [[198, 18, 0, 1], [198, 18, 0, 2]];
 #[derive(Clone, Debug)]
 pub struct Template(Vec<u8>);
 
-/// The contents of a stream's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub stream: u32,

@@ -1,5 +1,3 @@
-//! The generator.
-
 use std::io;
 use std::time::Duration;
 
@@ -21,7 +19,6 @@ pub struct Stream {
     pub duration: Duration,
 }
 
-/// Statistics of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generated {
     /// Frames that the kernel accepted.
@@ -34,9 +31,6 @@ pub struct Generated {
 
 /// Sends `stream`. At a given rate every frame has a scheduled time, and late frames are sent at once; at full speed
 /// frames wait for room in the ring.
-///
-/// # Errors
-/// If the interface is gone, or a frame is too long for it.
 pub fn generate(port: &mut dyn Interface, stream: &Stream) -> io::Result<Generated> {
     let mut template = Template::new(stream.frame_bytes);
     let mut generated = Generated::default();

@@ -26,7 +26,6 @@ pub struct Measured {
 
 impl Measured {
     /// Number of frames that were sent and did not arrive.
-    #[must_use]
     pub fn frames_lost(&self) -> u64 {
         self.generated.frames_sent.saturating_sub(self.arrivals.frames)
     }
@@ -94,9 +93,6 @@ const TURN_FRAMES: usize = 64;
 
 /// Forwards every frame of each side to the other until `ended` is set. The other side's counters include the frames
 /// that it refused.
-///
-/// # Errors
-/// If an interface is gone.
 pub fn forward(left: &mut dyn Interface, right: &mut dyn Interface, ended: &AtomicBool) -> io::Result<()> {
     while !ended.load(Ordering::Relaxed) {
         turn(left, right)?;

@@ -1,5 +1,3 @@
-//! The sink.
-
 use std::io;
 
 use hdrhistogram::Histogram;
@@ -14,7 +12,6 @@ const WINDOW_FRAMES: u64 = 1 << 16;
 /// Maximum recorded delay: ten seconds. Larger delays count as this.
 const DELAY_NS_MAX: u64 = 10_000_000_000;
 
-/// Statistics of the receiver.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     /// Frames of the stream, without duplicates.
@@ -32,7 +29,6 @@ pub struct Arrivals {
     pub delays_ns: Histogram<u64>,
 }
 
-/// Counts the frames of one stream.
 #[derive(Debug)]
 pub struct Sink {
     stream: u32,
@@ -47,10 +43,6 @@ pub struct Sink {
 
 impl Sink {
     /// Makes a sink for the stream with this number.
-    ///
-    /// # Panics
-    /// Never: the bounds of the histogram are valid.
-    #[must_use]
     pub fn new(stream: u32) -> Self {
         let arrivals = Arrivals {
             frames: 0,
@@ -66,9 +58,6 @@ impl Sink {
     }
 
     /// Processes the frames received at `port`; returns their number.
-    ///
-    /// # Errors
-    /// If the interface is gone.
     pub fn look(&mut self, port: &mut dyn Interface) -> io::Result<usize> {
         port.receive(LOOK_FRAMES, &mut |frame| match Stamp::read(frame.bytes) {
             Some(stamp) if stamp.stream == self.stream => self.take(stamp, frame.at.0),
@@ -103,7 +92,6 @@ impl Sink {
     }
 
     /// Returns the results; `overrun` is the number of frames lost at the sink's own ring.
-    #[must_use]
     pub fn finish(mut self, overrun: u64) -> Arrivals {
         self.arrivals.elapsed_ns = self.first_ns.map_or(0, |first| self.last_ns.saturating_sub(first));
         self.arrivals.overrun = overrun;

@@ -2,9 +2,9 @@
 
 use super::fields::{matches, number};
 use super::{Change, Write, modify_only, unsupported};
-use crate::counter::Counter;
 use crate::entries::Match;
 use crate::error::{Error, Result, refuse};
+use crate::meter::Counter;
 use crate::meter::{Meter, Rate};
 use crate::number::{Number, Wide, wide};
 use crate::p4runtime::info::{Cell, ValueSetInfo};
@@ -12,7 +12,6 @@ use crate::p4runtime::schema::{At, Message};
 use crate::program::ValueSet;
 use crate::values::member_key;
 
-/// The values of a counter.
 fn counter(data: Message<'_>) -> Result<Counter> {
     let part = |name: &str| {
         let value = data.signed(name);

@@ -1,5 +1,3 @@
-//! Writes to table entries and default actions.
-
 use super::fields::matches;
 use super::{Change, Write, unsupported};
 use crate::entries::entry;
@@ -14,7 +12,6 @@ use crate::run::needs_priority;
 const PRIORITY_MAX: i64 = i32::MAX as i64;
 
 impl<'a> Write<'a> {
-    /// The table named by an entry.
     pub(super) fn table(&self, of: Message<'_>) -> Result<(&'a TableInfo, &'a Table)> {
         let id = of.id("table_id");
         match self.info.tables.get(&id) {
@@ -76,8 +73,9 @@ impl<'a> Write<'a> {
         Ok((made, handle))
     }
 
-    /// Converts a priority: the smallest number wins here, the greatest in P4Runtime.
+    /// Converts a priority: smaller numbers win here, and larger ones in P4Runtime.
     fn priority(&self, of: Message<'_>, table: &Table) -> Result<i64> {
+        // P4Runtime, section "TableEntry": above 0 for tables with ternary, range or optional fields, else 0.
         match (of.signed("priority"), needs_priority(table)) {
             (priority @ 1.., true) => Ok(PRIORITY_MAX - priority),
             (0, true) => {
@@ -93,6 +91,7 @@ impl<'a> Write<'a> {
 
     fn insert(&mut self, of: Message<'_>, info: &TableInfo, table: &Table, entry: Entry) -> Result<()> {
         let Some(action) = of.message("action") else { refuse!("the entry has no action") };
+        // Before `target`, which can create the group of an action set: a refusal here leaves none behind.
         self.direct(of, info, table)?;
         let target = self.target(info, table, action)?;
         let handle = self.commands.insert(info.table, Entry { target, ..entry })?;

@@ -125,7 +125,6 @@ fn add(fields: &[FieldInfo], given: Message<'_>, found: &mut [Option<Match>]) ->
 }
 
 impl Write<'_> {
-    /// An action of `table` with its data.
     pub(super) fn call(&self, info: &TableInfo, table: &Table, action: Message<'_>) -> Result<Call> {
         let id = action.id("action_id");
         let Some(of) = self.info.actions.get(&id).filter(|_| info.actions.contains_key(&id)) else {

@@ -23,9 +23,6 @@ pub struct Request(Document);
 
 impl Request {
     /// Reads the request in `text`.
-    ///
-    /// # Errors
-    /// If `text` is not such a message; the error names `file` and the line.
     pub fn read(text: &str, file: &str) -> Result<Self> {
         Document::read(text, file, &WRITE_REQUEST).map(Self)
     }
@@ -45,7 +42,6 @@ impl Request {
     }
 }
 
-/// The type of an update.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Insert,
@@ -104,7 +100,7 @@ impl Write<'_> {
     }
 }
 
-/// Refuses insertions and deletions of arrays, whose cells exist from the start.
+/// Refuses insertions and deletions of arrays: their cells exist from the start.
 fn modify_only(change: Change, what: &str) -> Result<()> {
     match change {
         Change::Modify => Ok(()),
@@ -112,7 +108,7 @@ fn modify_only(change: Change, what: &str) -> Result<()> {
     }
 }
 
-/// Refuses fields that are set but have no effect here.
+/// Refuses fields that are set and would be ignored here.
 fn unsupported(of: Message<'_>, names: &[&'static str], why: &str) -> Result<()> {
     match of.first_set(names) {
         Some((name, _)) => refuse!("{name} is set, and is not supported: {why}"),

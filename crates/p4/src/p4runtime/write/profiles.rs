@@ -1,5 +1,3 @@
-//! Writes to members and groups of action profiles.
-
 use super::{Change, Given, Write};
 use crate::error::{Error, Result, refuse};
 use crate::p4runtime::info::{ProfileInfo, TableInfo};
@@ -10,7 +8,6 @@ use crate::state::ProfileState;
 /// Maximum number of places in a group; a member takes as many as its weight.
 const PLACES_MAX: i64 = 65_536;
 
-/// Reason for refusing `watch_port`.
 const NO_WATCH: &str = "a member stays in its group whether its port is up or down";
 
 impl<'a> Write<'a> {
@@ -88,11 +85,11 @@ impl<'a> Write<'a> {
         for member in of.messages("members") {
             self.add_places(profile, member, &mut seen, &mut places).in_line(member, "ActionProfileGroup")?;
         }
+        // In the order of handles, as in BMv2: the order of a request does not change the member that a selector takes.
         places.sort_unstable();
         self.set_group(change, of, profile, (seen.len(), places))
     }
 
-    /// Adds the places of a member to its group.
     fn add_places(
         &mut self,
         profile: &ProfileInfo,

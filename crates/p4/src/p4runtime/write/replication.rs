@@ -1,5 +1,3 @@
-//! Writes to multicast groups and clone sessions.
-
 use super::fields::number;
 use super::{Change, Write, unsupported};
 use crate::error::{Error, Result, refuse};

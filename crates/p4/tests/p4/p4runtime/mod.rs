@@ -42,7 +42,6 @@ pub fn written(updates: &str) -> Result<(Arc<Program>, State)> {
     apply(&text)
 }
 
-/// The state after a request.
 pub fn apply(request: &str) -> Result<(Arc<Program>, State)> {
     let program = Arc::new(Program::load(PROGRAM).expect("the program is whole"));
     let info = P4Info::load(INFO, "everything.p4info.txtpb", &program)?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hitless_p4::counter::Counter;
 use hitless_p4::fabric::Answers;
+use hitless_p4::meter::Counter;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::Instance;
 use hitless_p4::pipeline::Switch;

@@ -26,7 +26,6 @@ pub struct FqCodelConfig {
     pub salt: u32,
 }
 
-/// The list that a queue is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 enum Place {
     #[default]

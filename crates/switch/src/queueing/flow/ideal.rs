@@ -30,7 +30,6 @@ pub struct IdealFqConfig {
     pub charge_drops: bool,
 }
 
-/// The data kept with a packet.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Note {
     finish: u64,
@@ -40,7 +39,6 @@ struct Note {
     before: Progress,
 }
 
-/// The progress of a flow with its packets so far.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Progress {
     /// Round that sends the last bit of its last packet.

@@ -3,7 +3,6 @@
 use super::chain::{Chain, Links};
 use super::entry::Waiting;
 
-/// A queue of packets.
 #[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct PacketList {
     chain: Chain,

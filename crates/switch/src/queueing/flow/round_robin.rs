@@ -15,7 +15,6 @@ struct Queue {
     quantum_bytes: u64,
 }
 
-/// Queues that take turns.
 #[derive(Debug, Default, hitless_core::state::Value)]
 pub(super) struct RoundRobin {
     packets: PacketLists<()>,

@@ -10,7 +10,6 @@ use super::heap::IndexedHeap;
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// The progress of rounds, and the active flows.
 #[derive(Debug, hitless_core::state::State)]
 pub(super) struct Rounds {
     #[configured]

@@ -28,9 +28,6 @@ impl QueuedScheduler {
 
     /// Puts a packet into a queue served by rank. Accounts in the buffer for it and for the packets evicted for it;
     /// [`Self::take_evicted`] returns these. The result says whether the depth requires a congestion mark.
-    ///
-    /// # Errors
-    /// The reason why the packet was refused.
     pub fn offer_by_rank(
         &mut self,
         queue: QueueId,

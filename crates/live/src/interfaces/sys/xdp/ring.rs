@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::interfaces::sys::mapping::Mapping;
 use crate::interfaces::sys::socket::Socket;
 
-/// An entry of a ring.
 pub trait Entry: Copy {
     const BYTES: usize;
     fn read(mapping: &Mapping, offset: usize) -> Self;
@@ -95,6 +94,7 @@ impl<T: Entry> Ring<T> {
     #[inline]
     pub fn push(&mut self, entry: T) -> bool {
         if self.ours.wrapping_sub(self.theirs) > self.mask {
+            // The kernel writes this word: each look moves its cache line, so we look only if the ring seems full.
             self.theirs = self.mapping.word(self.offsets.consumer).load(Acquire);
             if self.ours.wrapping_sub(self.theirs) > self.mask {
                 return false;
@@ -116,7 +116,6 @@ impl<T: Entry> Ring<T> {
         self.publish();
     }
 
-    /// Publishes the pushed entries to the kernel.
     pub fn publish(&self) {
         self.mapping.word(self.offsets.producer).store(self.ours, Release);
     }
@@ -135,7 +134,6 @@ impl<T: Entry> Ring<T> {
         Some(entry)
     }
 
-    /// Releases the places of the popped entries.
     pub fn release(&self) {
         self.mapping.word(self.offsets.consumer).store(self.ours, Release);
     }

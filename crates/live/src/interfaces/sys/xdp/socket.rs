@@ -11,7 +11,6 @@ const STAMP_BYTES: usize = 8;
 /// Bytes that the kernel leaves free in a chunk before a received frame (`XDP_PACKET_HEADROOM`).
 pub const HEADROOM_BYTES: usize = 256;
 
-/// Sizes of the memory and the rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Bytes of a chunk: a power of two from 2048 to the size of a page.
