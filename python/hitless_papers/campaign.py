@@ -28,8 +28,6 @@ ExhibitResult: TypeAlias = Result[Row]
 
 
 class _OfSeed:
-    """An unfinished exhibit with one seed."""
-
     def __init__(self, entry: Entry, context: Context, patterns: Sequence[str]) -> None:
         self.exhibit: Exhibit = entry.make()
         self.context = context
@@ -57,8 +55,6 @@ class _OfSeed:
 
 
 class _Work:
-    """An unfinished exhibit with all its seeds."""
-
     def __init__(self, entry: Entry, asked: "Asked", patterns: Sequence[str]) -> None:
         first = _OfSeed(entry, Context(asked.seed, asked.effort), patterns)
         count = asked.count(entry.id, first.exhibit, has_points=bool(first.keys))

@@ -90,7 +90,6 @@ def _measured(folder: Path) -> Iterable[tuple[str, str, Duration]]:
 
 
 def _of(runs: Sequence[Mapping[str, Any]], seeds: int) -> Duration:
-    """Return the mean duration of a seed."""
     times = [float(run["cpu_s"]) for run in runs]
     return Duration(round(sum(times) / seeds, 1), round(max(times, default=0.0), 1))
 

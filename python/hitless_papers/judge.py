@@ -194,7 +194,6 @@ class Near(ABC):
         """Return the band around a range with two ends; for a value both are equal."""
 
     def _allowed(self, paper: Paper, interval: Interval | None) -> Judgement:
-        """Return the judgement of a number in the band."""
         return Judgement("match")
 
     def _why_open(self, measured: float, interval: Interval | None) -> str:
@@ -367,7 +366,6 @@ def _by_factor(paper: Paper) -> Verdict:
 
 
 def _positive(value: float) -> float:
-    """Return the value. Raises `ValueError` unless it is positive."""
     if value <= 0.0:
         raise ValueError(f"a factor needs a positive number, unlike {value}: judge it by Exact")
     return value

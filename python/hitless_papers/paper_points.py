@@ -40,7 +40,7 @@ def _of(series: Series, row: Row, x_title: str) -> Iterator[tuple[Position, tupl
     """Find the position of the row's paper value; a round number must also match the position's name."""
     if row.paper is None or row.measured is None or not math.isfinite(row.measured):
         return
-    is_telling = _is_telling(row.measured)
+    is_telling = row.measured != float(f"{row.measured:.4g}")  # digits enough to be unique
     for unit in _UNITS if is_telling else _UNITS[:1]:
         value = row.measured * unit
         points = zip(series.x, series.y, strict=True)
@@ -67,8 +67,3 @@ def _point(row: Row, unit: float) -> tuple[float, Interval | None]:
     if low is None or high is None:
         return float(high if low is None else low) * unit, None  # type: ignore[arg-type]
     return (low + high) / 2 * unit, Interval(low * unit, high * unit)
-
-
-def _is_telling(value: float) -> bool:
-    """Does the number have enough digits to be unique?"""
-    return value != float(f"{value:.4g}")

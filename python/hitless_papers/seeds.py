@@ -76,8 +76,6 @@ def _several(given: Sequence[_Given]) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A number over several seeds."""
-
     value: float | None
     interval: Interval | None = None
     judged_by: Interval | None = None
@@ -104,7 +102,6 @@ def _number(rows: Sequence[Row], judge: Judge) -> _Number:
 
 
 def _together(rows: Sequence[Row]) -> Collection[Share]:
-    """Add up the shares of all seeds by scheme and kind of work."""
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for row in rows:
         for share in row.completed:

@@ -126,7 +126,6 @@ def lossy_wire(boxes, folder, loss_rate, rate="200 Mbps", first=()):
 
 
 def link_end(boxes, folder, box, *more, loss_rate=0.05, first=()):
-    """Run `hitless link` in left or right."""
     words = [
         "link",
         "--inside",

@@ -38,3 +38,11 @@ def boxes(permitted):
     boxes = Boxes()
     yield boxes
     boxes.clear()
+
+
+@pytest.fixture
+def two_boxes(boxes):
+    """Make h1 - left - right - h2; the MTU has room for protected frames."""
+    boxes.two_boxes()
+    boxes.cable("left", "outside", "right", "outside", mtu=1600)
+    return boxes

@@ -60,7 +60,6 @@ def chain(folder, rate="200 Mbps", more=""):
 
 
 def losing(rate, *links):
-    """Return links that lose a share of their frames."""
     return "".join(f'[[link]]\nname = "{link}"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n' for link in links)
 
 
@@ -96,7 +95,6 @@ class Spaces:
         raise NotImplementedError
 
     def run(self, name, *command, check=True, timeout=120, **more):
-        """Run a program to its end."""
         words = ["ip", "netns", "exec", self.namespace(name), *map(str, command)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout, **more)
         assert not check or done.returncode == 0, done
@@ -108,8 +106,6 @@ class Spaces:
 
 
 class Lab(Spaces):
-    """A lab with a unique name."""
-
     def __init__(self, name):
         self.name = name
 
@@ -137,11 +133,9 @@ class Lab(Spaces):
         return json.loads((RUN_FOLDER / self.name / "lab.json").read_text())
 
     def address(self, host):
-        """Return the address of a host, for programs that `ip netns exec` starts."""
         return next(entry["address"] for entry in self.record()["plan"]["hosts"] if entry["name"] == host)
 
     def wait_for_port(self, host, port):
-        """Wait until a port is open."""
         show = ["ss", "--tcp", "--listening", "--no-header", f"sport = :{port}"]
         wait_until(lambda: self.run(host, *show).stdout)
 
@@ -174,7 +168,6 @@ def is_running(pid):
 
 
 def processes_of(name):
-    """Return the processes of the lab's own program."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and is_running(int(entry.name)):

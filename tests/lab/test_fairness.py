@@ -60,7 +60,6 @@ def shares(lab):
 
 
 def arrived(status, host):
-    """Return the bytes that a host has received."""
     return next(link["arrived_bytes"] for link in status["links"] if link["link"] == f"right->{host}")
 
 

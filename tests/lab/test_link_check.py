@@ -3,19 +3,10 @@
 import json
 import time
 
-import pytest
-
 from boxes import link_end
 from warm import PROGRAM
 
 WORDS = ["link", "check", "--inside", "inside", "--outside", "outside", "--rate", "100 Mbps"]
-
-
-@pytest.fixture
-def two_boxes(boxes):
-    boxes.two_boxes()
-    boxes.cable("left", "outside", "right", "outside", mtu=1600)
-    return boxes
 
 
 def checked(boxes, *more, box="left"):

@@ -10,12 +10,10 @@ START = [WORDS[0], *WORDS[2:]]
 
 
 @pytest.fixture
-def two_boxes(boxes):
-    boxes.two_boxes()
-    boxes.cable("left", "outside", "right", "outside", mtu=1600)
-    boxes.run("left", "ip", "link", "add", "br0", "type", "bridge")
-    boxes.run("left", "ip", "link", "set", "br0", "up")
-    return boxes
+def two_boxes(two_boxes):
+    two_boxes.run("left", "ip", "link", "add", "br0", "type", "bridge")
+    two_boxes.run("left", "ip", "link", "set", "br0", "up")
+    return two_boxes
 
 
 def test_the_check_and_the_start_refuse_a_port_of_a_bridge(two_boxes, tmp_path):

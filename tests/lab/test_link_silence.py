@@ -3,8 +3,6 @@
 import re
 import time
 
-import pytest
-
 from boxes import link_end, link_ends
 from test_fail_open import killed
 from test_link_check import checked
@@ -13,13 +11,6 @@ from waiting import wait_until
 from warm import PROGRAM
 
 SILENT = "WARNING the other end is silent for more than 300 ms: the kernel forwards, unprotected -> "
-
-
-@pytest.fixture
-def two_boxes(boxes):
-    boxes.two_boxes()
-    boxes.cable("left", "outside", "right", "outside", mtu=1600)
-    return boxes
 
 
 def metrics(boxes):

@@ -14,7 +14,6 @@ from warm import hitless
 
 @pytest.fixture
 def records(tmp_path, monkeypatch):
-    """Write records of labs, each as a name and the user who started it."""
     monkeypatch.setattr(registry, "run_folder", lambda: tmp_path)
     monkeypatch.setattr(registry, "current_user", lambda: "alice")
 

@@ -122,7 +122,6 @@ def guarded(loss=1e-3, more=""):
 
 
 def in_bursts(more):
-    """Return the same loss rate, in bursts."""
     losses = f'loss = {{{{ kind = "gilbert-elliott", rate = {{loss}}, {more} }}}}'
     return scenario(GUARDED.replace(GUARDED.splitlines()[3], losses).format(loss=1e-3, more=""))
 

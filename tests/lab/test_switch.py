@@ -85,7 +85,6 @@ def test_a_switch_runs_a_mechanism_out_of_the_tree(one_box, tmp_path):
 
 
 def offloads_switched_off(boxes, interface):
-    """Return the offloads of received frames that were on before."""
     code = f"from hitless.live import NetworkInterface as I; print(I({interface!r}).switch_off_receive_offloads()[0])"
     return eval(boxes.run("box", PROGRAM.with_name("python"), "-c", code).stdout)  # noqa: S307 - of our own words
 
@@ -99,7 +98,6 @@ def test_a_switch_gives_offloads_back(one_box, tmp_path):
 
 
 def remade(boxes):
-    """Make the cable between the box and h1 again."""
     boxes.cable("box", "port1", "h1", "eth0")
     boxes.address("h1", "eth0", "10.9.0.1")
 

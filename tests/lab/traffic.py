@@ -110,7 +110,6 @@ class Counted:
 
 
 def settle(lab):
-    """Wait until the fabric is empty."""
     until = time.monotonic() + 5
     while lab.status()["frames_inside"] and time.monotonic() < until:
         time.sleep(0.05)

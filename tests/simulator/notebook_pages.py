@@ -66,8 +66,6 @@ def _linked(words):
 
 
 class Notebook:
-    """A page during the run of its cells."""
-
     def __init__(self, page: Path):
         self.page = page
         self.text = page.read_text("utf-8")

@@ -10,7 +10,6 @@ BOTTLENECK = ["left->right"]
 
 
 def two_flows(kind, **settings):
-    """Return two DCTCP flows, and a mechanism at the bottleneck."""
     given = {"kind": kind, "ports": BOTTLENECK, **settings}
     return world(
         "dumbbell",

@@ -33,5 +33,4 @@ def sweep(out, **options):
 
 
 def contents(out):
-    """Return the bytes of all files in a data set."""
     return {str(path.relative_to(out)): path.read_bytes() for path in [out / "rows.parquet", *out.glob("tables/*/*")]}

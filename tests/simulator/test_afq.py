@@ -32,8 +32,6 @@ from worlds import flows as flows_of
 
 
 class Fixed(Sizes):
-    """Flows of a single size."""
-
     def __init__(self, size_bytes):
         self.name = "fixed"
         self.scenario = {"kind": "fixed", "bytes": f"{size_bytes} B"}
@@ -44,7 +42,6 @@ class Fixed(Sizes):
 
 
 def run(case, duration_ms, seed=1, measure=None, keep=None):
-    """Run a case of the cluster."""
     return PacketSimulation(case.scenario(duration_ms, measure or {})).job(file_name=case.key, seed=seed).run(keep=keep)
 
 

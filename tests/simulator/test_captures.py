@@ -39,7 +39,6 @@ def capture(**settings):
 
 
 def lossy(transport, size="200 KB", **settings):
-    """Return a flow of a transport over a bottleneck that corrupts frames."""
     mechanisms = {"mechanism": [{"kind": "bolt"}]} if transport == "bolt" else {}
     kind = "constant-rate" if transport == "udp" else "requests"
     sizes = {} if transport == "udp" else {"size": size, "count": 2, "gap": "0 s"}

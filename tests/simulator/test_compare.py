@@ -23,7 +23,6 @@ LOSSY = Path(__file__).parents[2] / "examples" / "leaf-spine-lossy.toml"
 
 @pytest.fixture
 def lossy(tmp_path):
-    """Return the example, a fifth as long."""
     text = LOSSY.read_text().replace('duration = "20 ms"', 'duration = "4 ms"').replace('warmup = "2 ms"', "")
     (tmp_path / "lossy.toml").write_text(text)
     return tmp_path

@@ -138,7 +138,6 @@ def test_a_machine_that_tells_nothing_has_no_limit(root):
 
 
 def prepared(folder: Path) -> Path:
-    """Make a folder with a scenario, a sweep, and a mount point for a disk."""
     (folder / "disk").mkdir(exist_ok=True)
     (folder / "small.toml").write_text(SCENARIO.replace("FLOWS", "a"))
     axes = '[axes]\n"flows.a.sizes.bytes" = ["10 KB", "20 KB"]\n'

@@ -171,7 +171,6 @@ def primitive(line, op, *parameters):
 
 
 def changed(folder, *, forward=(), egress=()):
-    """Return forward.json with more primitives at the end of its action, and in egress."""
     document = json.loads((P4 / "forward.json").read_text())
     document["actions"][2]["primitives"] += list(forward)
     document["actions"].append({"name": "out", "id": 9, "runtime_data": [], "primitives": list(egress)})

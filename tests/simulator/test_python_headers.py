@@ -106,15 +106,11 @@ def test_a_run_without_the_header_is_faster_by_its_bytes():
 
 def test_a_header_of_another_length_ends_the_run():
     class Wrong(hitless.Mechanism[Ports], kind="wrong-header-py", header_bytes=2):
-        """Writes three bytes."""
-
         def egress(self, context):
             context.packet.header = b"abc"
             return hitless.Verdict.CONTINUE
 
     class Undeclared(hitless.Mechanism[Ports], kind="undeclared-header-py"):
-        """Declares none."""
-
         egress = Wrong.egress
 
     for made, rule in ((Wrong, "header_bytes=2"), (Undeclared, "header_bytes=0")):

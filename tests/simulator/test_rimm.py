@@ -18,7 +18,6 @@ SEEDS = (1, 2)
 
 
 def event(scheme, seed, size_bytes=testbed.BURST_BYTES):
-    """Return one microburst under a scheme."""
     flows = [testbed.background(LENGTH_MS), testbed.burst(size_bytes)]
     scenario = testbed.scenario("event", flows, scheme, measure=measure())
     return Event(Simulation(scenario, file_name="event", seed=seed).run(keep=TABLES))

@@ -26,7 +26,6 @@ def documented():
 
 
 def keys_of(value, place, found):
-    """Collect the keys of all objects in a document."""
     if isinstance(value, list):
         for one in value:
             keys_of(one, place, found)

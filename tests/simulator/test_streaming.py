@@ -26,7 +26,6 @@ SIZES = {"fixed": fixed("2 KB"), "mixed": websearch("1 MB")}
 
 
 def short_flows(duration: str, load: float = 0.4) -> str:
-    """Flows of two groups; one of them has several sizes."""
     fabric = leaf_spine(2, 4), ideal("40 packets"), tcp(congestion="cubic")
     poisson = {"load": load / 2, "load_of": "source-host-links"}
     groups = [flows("poisson", ALL, ALL, name=name, sizes=sizes, **poisson) for name, sizes in SIZES.items()]

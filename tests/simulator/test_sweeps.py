@@ -138,7 +138,6 @@ def test_shards_in_any_order_are_the_same_bytes_once_merged(swept, file, tmp_pat
 
 
 def kill_when(holds, file, folder):
-    """Start a sweep, and kill it without warning."""
     process = subprocess.Popen([PROGRAM, "sweep", file, "-j", "1", "--out", "out"], cwd=folder)
     wait_until(holds, 100, process)
     process.send_signal(signal.SIGKILL)

@@ -55,8 +55,6 @@ def folder(tmp_path_factory):
 
 
 class Timeline:
-    """A trace: names of tracks, and the events of each by time."""
-
     def __init__(self, path):
         trace = perfetto.Trace.FromString(path.read_bytes())
         self.names, self.parents, self.events = {}, {}, defaultdict(list)

@@ -22,7 +22,6 @@ def shortened(scheme: Scheme) -> Mapping[str, Any]:
 
 
 def run(scheme: Scheme) -> Run:
-    """Return a short run, reduced like the exhibit's."""
     return reduced(PacketSimulation(shortened(scheme)).job(file_name=scheme.name, seed=1).run(TABLES))
 
 

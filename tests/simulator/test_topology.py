@@ -20,8 +20,6 @@ EVERY_NTH = Path(__file__).parents[2] / "examples/mechanisms/every_nth.py"
 
 @dataclass
 class Area:
-    """A rectangle, by its edges."""
-
     what: str
     left: float
     right: float

@@ -70,8 +70,6 @@ class Settings:
 
 
 class Constant(hitless.Transport[Settings], kind="constant-py", sets_cwnd=True):
-    """A constant window."""
-
     def on_ack(self, ack):
         assert ack.in_flight_bytes >= 0
         assert ack.smoothed_rtt_ps > 0

@@ -46,7 +46,6 @@ MEASURED = LOST + "[measure]\nautopsy = true\n"
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    """Run the scenario once, into a folder."""
     folder = tmp_path_factory.mktemp("why")
     (folder / "lost.toml").write_text(MEASURED)
     hitless("run", "lost.toml", "--out", "out", cwd=folder)

@@ -51,8 +51,6 @@ OFFLOAD_P999_NS = (44_000, 46_000, 48_000, 50_000, 52_000, 56_000, 60_000, 64_00
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Parameters to try."""
-
     kernel: Mapping[str, int]
     gro: bool = False
     close: Mapping[str, int] | None = None
@@ -69,7 +67,6 @@ class Hosts:
 
 
 def kernels(*, offload: bool) -> Iterator[Mapping[str, int]]:
-    """All kernels to try."""
     if offload:
         for fixed in OFFLOAD_FIXED_NS:
             yield {"fixed_ns": fixed, "mean_ns": round((PASS_NS - fixed) / math.log(2))}
@@ -79,7 +76,6 @@ def kernels(*, offload: bool) -> Iterator[Mapping[str, int]]:
 
 
 def closing_hosts(*, one_mode: bool) -> Iterator[Hosts]:
-    """All hosts with closing applications to try."""
     offload = (JITTER_MEAN_NS, CLOSE_MEDIAN_NS, CLOSE_RATIO)
     grid = (ONE_MODE_MEAN_NS, ONE_MODE_MEDIAN_NS, ONE_MODE_RATIO) if one_mode else offload
     for mean, median, ratio in product(*grid):
@@ -88,7 +84,6 @@ def closing_hosts(*, one_mode: bool) -> Iterator[Hosts]:
 
 
 def column(hosts: Hosts, trials: int, seed: int) -> dict[str, float]:
-    """Return the same five numbers of a run."""
     flows = testbed.trials(testbed.WEB_SEARCH_BYTES, trials)
     hosted = {"transport": hosts.transport(), "kernel": hosts.kernel, "gro": hosts.gro}
     made = testbed.scenario(100, name="trials", flows=flows, **hosted)
@@ -103,7 +98,6 @@ def misfit(found: Mapping[str, float]) -> float:
 
 
 def describe(hosts: Hosts, found: Mapping[str, float]) -> str:
-    """Format one line of the table."""
     numbers = "  ".join(f"{found[name]:7.1f}" for name in COLUMN_US)
     return f"{hosts!s:45}  {numbers}  {misfit(found):.4f}"
 

@@ -22,7 +22,6 @@ _print_lock = threading.Lock()
 
 
 def counted(connection):
-    """Return the kernel's counters of a connection."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256).ljust(256, b"\0")
     return {name: struct.unpack_from("=" + kind, info, offset)[0] for name, (offset, kind) in FIELDS.items()}
 

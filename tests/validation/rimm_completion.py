@@ -48,7 +48,6 @@ class Hosts:
         return 4 * self.stack_us + 8
 
     def scenario(self, scheme: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return one event."""
         length_bytes = round(testbed.BACKGROUND_GBPS * 1e6 / 8 * _LENGTH_MS)
         flows = [
             testbed.one_flow("background", "VM1", "VM7", length_bytes, 0),
@@ -103,7 +102,6 @@ _HOSTS = (
 
 
 def describe(scheme: str, found: Sequence[Event]) -> str:
-    """Format one half of a line."""
     times = [time for event in found if (time := event.completion_ms("burst")) is not None]
     mean, interval = mean_of(times).value, mean_of(times).interval
     spread = f"[{interval.low:.1f}, {interval.high:.1f}]" if interval else ""
@@ -127,7 +125,6 @@ def _sent_again(event: Event) -> int:
 
 
 def _background_gbps(event: Event) -> float:
-    """Return the background's throughput in the 30 ms before the burst."""
     flow = event.flows.filter(pl.col("group") == "background")["flow"][0]
     own = event.run.table("flow_progress").filter(pl.col("flow") == flow).sort("time_ps")
     own = own.filter(pl.col("time_ps").is_between((_BURST_MS - 30) * 1e9, _BURST_MS * 1e9))
@@ -136,7 +133,6 @@ def _background_gbps(event: Event) -> float:
 
 
 def main() -> None:
-    """Run all lines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=5, help="events for each kind of host")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at a time")

@@ -44,12 +44,10 @@ def overflow_us(event: Event) -> int:
 
 
 def mean_lost(found: Sequence[Event]) -> float:
-    """Return the packets lost per event."""
     return mean_of([event.lost for event in found]).value or 0.0
 
 
 def describe(stack_us: float, found: Sequence[Event]) -> str:
-    """Format one line of the table."""
     lost = mean_of([event.lost for event in found])
     mean, interval = lost.value, lost.interval
     spread = f"[{interval.low:5.1f}, {interval.high:5.1f}]" if interval else ""

@@ -12,7 +12,6 @@ HITLESS = os.environ.get("HITLESS", str(Path(__file__).resolve().parents[2] / "h
 
 
 def run(scenario: str, seed: int = 1) -> dict:
-    """Return the tables of one run, by name, and its summary."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
         Path(folder, "s.toml").write_text(scenario)

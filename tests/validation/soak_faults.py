@@ -67,14 +67,12 @@ class Faults:
         self.counts = {}
 
     def one(self):
-        """Undo the last fault, and make another."""
         self.mend_all()
         name = self.random.choice(list(FAULTS))
         self.counts[name] = self.counts.get(name, 0) + 1
         FAULTS[name](self)
 
     def mend_all(self):
-        """Undo all faults."""
         undo, self.undo = self.undo, []
         for command, link, values in undo:
             self.tell(command, link, **values)

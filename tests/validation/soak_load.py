@@ -77,7 +77,6 @@ class Load:
         self.counts = {"iperf3": 0, "redis": 0, "ended badly": 0}
 
     def keep_going(self):
-        """Restart programs that have ended."""
         for name, words in self._words().items():
             run = self._runs[name]
             if run is None or run.poll() is not None:
@@ -93,13 +92,11 @@ class Load:
         }
 
     def end(self):
-        """Return the work done."""
         self._asking.terminate()
         told, _ = self._asking.communicate(timeout=30)
         return {**self.counts, "requests": json.loads(told)}
 
     def clear(self):
-        """End everything that is still running."""
         for process in (*self._served, self._asking, *self._runs.values()):
             with contextlib.suppress(AttributeError, ProcessLookupError):
                 process.kill()

@@ -126,7 +126,10 @@ class Figure14(Exhibit):
             place = np.round(own["time_ps"].to_numpy() / 1e12 / sample_s).astype(np.int64)
             delivered = np.full(columns + 1, -1.0)
             delivered[place[place <= columns]] = own["delivered_bytes"].to_numpy()[place <= columns]
-            rates[number] = _differences(delivered) * 8 / sample_s / 1e9
+            before, after = delivered[:-1], delivered[1:]
+            # 0 where the flow was not under way at one of the two samples.
+            grown = np.where((before >= 0) & (after >= 0), after - before, 0.0)
+            rates[number] = grown * 8 / sample_s / 1e9
         return rates
 
     def _fair(self) -> Iterator[tuple[int, int, int]]:
@@ -157,13 +160,6 @@ class Figure14(Exhibit):
         for interval, first, last in self._fair():
             within = rates[first : last + 1, interval * _SAMPLES : (interval + 1) * _SAMPLES]
             yield float(within.sum(axis=0)[1:].mean())
-
-
-def _differences(delivered: Numbers) -> Numbers:
-    """Between samples; 0 where the flow was not under way at one of the two."""
-    before, after = delivered[:-1], delivered[1:]
-    known: Numbers = np.where((before >= 0) & (after >= 0), after - before, 0.0)
-    return known
 
 
 _RTT_US = 25

@@ -21,8 +21,6 @@ _FULL = "shared buffer full"
 
 @dataclass(frozen=True)
 class _Incast:
-    """AFQ's incast of figure 11 with one setting changed."""
-
     name: str
     senders: int
     transport: Mapping[str, Any] = field(default_factory=dict)

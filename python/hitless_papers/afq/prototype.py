@@ -177,7 +177,6 @@ def _values(load: int, group: Compared) -> Iterator[Row]:
 
 
 def _utilization(run: Run) -> float:
-    """Return the utilization of the switch's links to the clients."""
     links = run.table("links").filter(pl.col("link").str.starts_with("afq->c"))
     on_wire = int(links["arrived_bytes"].sum()) + OVERHEAD_BYTES * int(links["frames_arrived"].sum())
     return float(on_wire * 8 / (run.summary["simulated_s"] * _CLIENTS * _GBPS * 1e9))

@@ -57,7 +57,6 @@ def _of_flows(
 
 
 def _of(compared: Compared, scheme: str) -> tuple[Share, ...]:
-    """Return the scheme's share and the share of all schemes together."""
     *each, every = compared.shares
     return (*(share for share in each if share.series == scheme), every) if each else (every,)
 

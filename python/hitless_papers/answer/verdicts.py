@@ -96,6 +96,5 @@ def _outcome(row: Row) -> str:
 
 
 def _reason(text: str) -> str:
-    """Shorten a reason to the part before its first colon, without thresholds."""
     plain = re.sub(r"both sides of \S+", "both sides of the threshold", text.partition(":")[0])
     return textwrap.shorten(plain, _REASON, placeholder=" \N{HORIZONTAL ELLIPSIS}")

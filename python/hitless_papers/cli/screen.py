@@ -100,7 +100,6 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 
 
 def _print_heading(title: str, beside: str = "") -> None:
-    """Print a heading, with a remark on its line or below it."""
     gap = "   " if len(title) + 3 + len(beside) <= stdout.width else "\n  "
     stdout.print(Text(title, style="bold").append(f"{gap}{beside}" if beside else "", style="dim"), soft_wrap=True)
 

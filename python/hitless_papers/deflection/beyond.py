@@ -51,7 +51,8 @@ class Future(Sweep):
         few = (schemes.ECMP, schemes.QUANTILE)
         compared = few if context.effort == "quick" else (*few, schemes.SIMPLE, schemes.VERTIGO, schemes.DISTRIBUTION)
         buffers = [shared(scheme, dynamic=dynamic) for scheme in compared for dynamic in (False, True)]
-        lies = [case for scheme in self._marked(context) for case in self._lies(scheme)]
+        marked = few[1:] if context.effort == "quick" else (schemes.QUANTILE, schemes.VERTIGO)
+        lies = [lying(scheme, guarded=is_guarded) for scheme in marked for is_guarded in (False, True)]
         return [*buffers, *lies]
 
     def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
@@ -63,14 +64,6 @@ class Future(Sweep):
             if case.label == "shared buffer":
                 fixed = shared(case.scheme, dynamic=False)
                 yield quotient(measured, metrics.MEAN_QCT, case, fixed, "that with static queues")
-
-    @staticmethod
-    def _marked(context: Context) -> Sequence[Scheme]:
-        return (schemes.QUANTILE,) if context.effort == "quick" else (schemes.QUANTILE, schemes.VERTIGO)
-
-    @staticmethod
-    def _lies(scheme: Scheme) -> Sequence[FabricCase]:
-        return (lying(scheme, guarded=False), lying(scheme, guarded=True))
 
     def panel(self, case: FabricCase) -> str:
         return "liars" if case.lie_divisor > 1 else FAIR.note

@@ -86,7 +86,8 @@ def _workload(percent: int, sample: Sample) -> Iterator[Row]:
     for name in errors:
         if name != "exponential":
             metric, value = f"error below that of the {name}", _below(errors, name)
-            yield Row("exponential", x, metric, "%", value, paper=_paper_below(SSE[percent], name), judge=judge)
+            paper = _below(SSE[percent], name) if name in SSE[percent] else 46.18
+            yield Row("exponential", x, metric, "%", value, paper=paper, judge=judge)
     yield from _otherwise(x, sample, errors["exponential"])
 
 
@@ -104,10 +105,6 @@ def _otherwise(x: str, sample: Sample, exponential: float) -> Iterator[Row]:
 
 def _below(errors: Mapping[str, float], name: str) -> float:
     return 100 * (1 - errors["exponential"] / errors[name])
-
-
-def _paper_below(paper: Mapping[str, float], name: str) -> float:
-    return _below(paper, name) if name in paper else 46.18
 
 
 def _workload_name(percent: int) -> str:

@@ -29,16 +29,15 @@ def scenario(scheme: testbed.Scheme) -> Fields:
     return testbed.scenario(scheme, 1, {}, [])
 
 
-def _stated(scheme: testbed.Scheme) -> Statement:
-    return statement(scenario(scheme), testbed.NEAR, str(scheme.mechanism["kind"]))
-
-
 @exhibit("pd/resources", title="Stages that deflection takes of a pipeline")
 class Resources(Exhibit):
     """The minimum number of stages for the state, compared with the programs."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        stated = {name: _stated(scheme) for name, scheme in _SCHEMES.items()}
+        stated = {
+            name: statement(scenario(scheme), testbed.NEAR, str(scheme.mechanism["kind"]))
+            for name, scheme in _SCHEMES.items()
+        }
         for name, of in stated.items():
             yield self._stages(name, of)
         quantile = stated["Quantile-PD"].registers

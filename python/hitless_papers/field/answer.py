@@ -101,7 +101,6 @@ def _sentences(find: Find, effort: Effort) -> str:
 
 
 def _percent(find: Find, transport: str, x: str) -> str:
-    """Return the difference to a healthy fabric in percent."""
     healthy, row = (find((transport, each, metric(LAST, PERMUTATION))) for each in (HEALTHY.name, x))
     if healthy is None or row is None or not healthy.measured:
         return NOTHING

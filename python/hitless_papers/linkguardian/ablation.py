@@ -228,7 +228,6 @@ def _in_one_mode(times: Mapping[str, Sequence[float]]) -> Iterator[Row]:
 
 
 def _price_of_disorder(share: float, times: Mapping[str, Sequence[float]]) -> Row:
-    """Return the ratio of LG_NB to LG: the gain of keeping the order."""
     slow, fast = times["ReTx+Tail"], times["ReTx+Tail+Order"]
     judge: Judge = Gain() if is_bounded(slow, fast, percent=share) else Unjudged(UNBOUNDED)
     over, paper = ratio_of(slow, fast, share, _RESAMPLES), PAPER_NON_BLOCKING_OVER_LG[share]

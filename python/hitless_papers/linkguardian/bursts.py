@@ -56,7 +56,6 @@ def longer_than(model: Mapping[str, Any], frames: int) -> float:
 
 
 def _line_rate(model: Mapping[str, Any], packets: int, registers: int | None = None) -> Fields:
-    """Build full frames at line rate, with LinkGuardian if ``registers`` is given."""
     settings = {} if registers is None else {"consecutive_losses_max": registers}
     scheme = "none" if registers is None else "LG"
     return testbed.line_rate(100, packets, name="bursts", loss=model, scheme=scheme, settings=settings)

@@ -228,7 +228,7 @@ def _polls_until(lab: Lab, *, is_on: bool) -> int:
 
 
 def _bad_frames(of: Policy) -> float:
-    """Return the minimum number of bad frames in a full window for which the policy activates."""
+    """Return the minimum number of bad frames in a full window that activates the policy."""
     for bad in range(100):
         detector = Detector(of)
         detector.observe(0.0, Reading(0, 0))

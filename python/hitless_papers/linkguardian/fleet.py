@@ -35,7 +35,6 @@ def _of(runs: Runs, table: str, capacity: float) -> list[pl.DataFrame]:
 
 
 def _median(values: list[float]) -> Estimate:
-    """Return the median over the years, with an interval if there are several."""
     return Estimate.of(float(np.median(values)), statistic_over_seeds(values, lambda sample: float(np.median(sample))))
 
 

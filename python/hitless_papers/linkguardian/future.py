@@ -56,7 +56,6 @@ def _chain(
 
 
 def _late(run: Run) -> int:
-    """Count the complete messages that took longer than a repair by the link."""
     messages = run.completed_messages()
     return int((((messages["delivered_ps"] - messages["started_ps"]) / 1e6) > _LATE_US).sum())
 
@@ -66,7 +65,6 @@ def _bernoulli(rate: float) -> Mapping[str, Any]:
 
 
 def _missing(run: Run, group: str | None = None) -> tuple[int, int]:
-    """Return the numbers of missing and sent datagrams."""
     flows = run.table("flows")
     if group is not None:
         flows = flows.filter(flows["group"] == group)

@@ -154,7 +154,6 @@ def _harm(x: str, basic: float, rimm: float) -> Row:
 
 
 def _lost_to_hosts(event: Event) -> int:
-    """Count the lost packets of the background and the burst."""
     own = event.flows.filter(event.flows["group"].str.starts_with("b"))
     return int(own["network_packets_lost"].sum()) - event.run.summary.drops.get("corrupted on a link", 0)
 

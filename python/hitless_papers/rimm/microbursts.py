@@ -154,7 +154,6 @@ class Figure7(OfEvents):
             yield mean.row(scheme, f"{group}, {self.x}", "mean FCT", paper, judge, unit="ms", note=note)
 
     def _ratio(self, runs: Runs, group: str, schemes: list[str]) -> Row:
-        """Return the ratio of the means, over the events where the flow completed under both."""
         found = [self.events(runs, scheme) for scheme in schemes]
         pairs = zip(*([event.completion_ms(group) for event in events] for events in found), strict=True)
         times = [(basic, rimm) for basic, rimm in pairs if basic is not None and rimm is not None]
@@ -182,7 +181,6 @@ _LEAST_MS = testbed.BURST_BYTES / 1_448 * 1_538 * 8 / 10e9 * 1e3
 
 
 def _timeouts(events: list[Event], group: str) -> str:
-    """Format the number of events with a timeout of the flow."""
     late = sum(event.of(group, "timeouts") > 0 for event in events)
     return f"timeouts in {late} of {len(events)} events"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from hitless_papers import Context, Exact, Exhibit, Row, Runs, Unjudged, exhibit
 from hitless_papers.rimm import testbed
-from hitless_papers.statement_of_resources import Statement, statement
+from hitless_papers.statement_of_resources import statement
 
 _SLOTS = 4_096
 _LEAF = "S2-3"
@@ -31,7 +31,7 @@ class Table2(Exhibit):
         depths = (of.field_bits("QDM", "depth_segments") + of.field_bits("QDM", "own_segments")) / 8
         note = "two depths for each port to a switch"
         yield Row("RIMM", x, "queue depths", "bytes", depths, judge=_OWN_COUNT, note=f"{note}; 4n: {4 * _NEIGHBOURS}")
-        numbers = (of.field_bits("S_f", "number") + _bits_of(of, "S_a")) / 8
+        numbers = (of.field_bits("S_f", "number") + of.bits(lambda register: bool(register["name"] == "S_a"))) / 8
         yield Row("RIMM", x, "sequence numbers", "bytes", numbers, _PAPER_BYTES, judge=Exact(), note="S_f and S_a")
         why = Unjudged(
             "ours includes alarms, the time of each reported depth, and each slot's neighbour, detour and waiting "
@@ -40,7 +40,3 @@ class Table2(Exhibit):
         yield Row("RIMM", x, "all state", "bytes", of.bits() / 8, judge=why)
         for name in ("stages of ingress", "stages of egress", "stateful ALUs", "SRAM (blocks of 16 KiB)"):
             yield Row("RIMM", x, name, "", of.takes[name])
-
-
-def _bits_of(of: Statement, name: str) -> int:
-    return of.bits(lambda register: bool(register["name"] == name))

@@ -148,7 +148,8 @@ class Figure9(Replicated):
         return self.replicated(count, cases, keep=("flows", "failures", "mechanisms"))
 
     def _per_failure(self, runs: Runs, scheme: str, time_us: int) -> list[float]:
-        return [_lost_per_failure(run) for run in self.each(runs, f"{scheme} {time_us}")]
+        found = self.each(runs, f"{scheme} {time_us}")
+        return [checked(run, "network_packets_lost") / len(run.table("failures")) for run in found]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         lost = {}
@@ -213,10 +214,6 @@ def _repair(time_us: float) -> Mapping[str, Any]:
     if reconfiguration_us == 0.0:
         return testbed.LOCAL_REROUTE
     return {"kind": "same-port", "reconfiguration": testbed.microseconds(reconfiguration_us)}
-
-
-def _lost_per_failure(run: Run) -> float:
-    return checked(run, "network_packets_lost") / len(run.table("failures"))
 
 
 @dataclass(frozen=True)

@@ -146,18 +146,14 @@ def _most(run: Run) -> str:
 
 def _granularity(run: Run, rate_gbps: float) -> str:
     """Describe the cache size that follows from the delay and the rounds of the ring."""
-    round_us = _round_us(run)
+    # A copy waits for its whole delay, in as many rounds as it passes the port.
+    round_us = _DELAY_US / max(1.0, passes_per_copy(run, "sw"))
     kept_us = _DELAY_US + round_us / 2
     expected_kb = product_kb(rate_gbps, kept_us) * testbed.FRAME_BYTES / testbed.WIRE_BYTES
     return (
         f"a copy is checked once per round of {round_us:.1f} us, so it stays for {kept_us:.1f} us on average: "
         f"{expected_kb:.1f} KB without preambles and gaps"
     )
-
-
-def _round_us(run: Run) -> float:
-    """Return the mean time between two passes of a copy: its delay divided by its number of passes."""
-    return _DELAY_US / max(1.0, passes_per_copy(run, "sw"))
 
 
 def _why(caching: str, run: Run) -> str:

@@ -39,7 +39,7 @@ def scenario() -> Fields:
 
 @exhibit("sqr/tab1", title="Size of SQR's cache, compared with the packet buffers of chips")
 class Table1(Exhibit):
-    """Equation 1 (link speed times delay), with the delays for which the model keeps copies."""
+    """Equation 1 (link speed times delay), with the model's delays."""
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         delays_us = _delays_us()

@@ -81,16 +81,8 @@ def _table(runs: Runs, case: FlowCase) -> pl.DataFrame:
     return fct.flows(runs[case.key], holds_back=case.holds_back)
 
 
-def _hit_us(runs: Runs, case: FlowCase) -> fct.Times:
-    return fct.times_us(_table(runs, case).filter(pl.col("is_hit")))
-
-
 def _shares(runs: Runs, *cases: FlowCase) -> list[Share]:
     return [fct.share(runs[case.key], case.scheme) for case in cases]
-
-
-def _clean_us(runs: Runs, workload: str) -> fct.Times:
-    return fct.times_us(_table(runs, FlowCase(workload, "SB'")).filter(~pl.col("is_hit")))
 
 
 @exhibit("sqr/fig10", title="FCT of flows with and without a failure")
@@ -103,8 +95,9 @@ class Figure10(Exhibit):
         yield from fct.points(self._CASES, fct.flow_count(context))
 
     def _samples(self, runs: Runs) -> dict[str, fct.Times]:
-        samples = {"no failure": _clean_us(runs, "web search")}
-        return samples | {case.scheme: _hit_us(runs, case) for case in self._CASES}
+        tables = {case.scheme: _table(runs, case) for case in self._CASES}
+        hit = {scheme: fct.times_us(table.filter(pl.col("is_hit"))) for scheme, table in tables.items()}
+        return {"no failure": fct.times_us(tables["SB'"].filter(~pl.col("is_hit"))), **hit}
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         samples = self._samples(runs)
@@ -293,7 +286,6 @@ def added_by_moment(table: pl.DataFrame, clean_us: fct.Times) -> Iterator[Row]:
 
 
 def _by_moment(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Group the hit flows by the time of the failure."""
     hit = pl.col("is_hit") & ~pl.col("starts_in_outage")
     own = pl.col("until_down_us")
     for low, high in ((0, 50), (50, 100), (100, 150), (150, 1_000)):

@@ -1,7 +1,6 @@
 """Why rows differ from the paper: ``causes.toml`` beside this file, which says how to write one."""
 
 import tomllib
-from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -16,8 +15,6 @@ _EACH_ONE = "each row that differs has one cause there, and each pattern is of s
 
 
 class _Cause(BaseModel):
-    """What is known of some rows."""
-
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     rows: list[str] = Field(min_length=1)
@@ -47,13 +44,9 @@ def with_causes(summary: Summary, path: Path) -> list[tuple[str, SummaryRow, str
             raise BadInput(what, where=path.name, hint=_EACH_ONE)
         unused.discard(fitting[0][0])
         found.append((name, row, fitting[0][1]))
-    _refuse(unused, path)
-    return found
-
-
-def _refuse(unused: Iterable[str], path: Path) -> None:
     for pattern in sorted(unused):
         raise BadInput(f"no row that differs is {pattern!r}", where=path.name, hint=_EACH_ONE)
+    return found
 
 
 def _read(path: Path) -> _File:

@@ -188,7 +188,6 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _lines(exhibit: SummaryExhibit) -> str:
-    """An exhibit as JSON with a row a line."""
     head = json.dumps(exhibit.model_dump(exclude={"rows"}), ensure_ascii=False)
     rows = [json.dumps(row.model_dump(exclude_defaults=True), ensure_ascii=False) for row in exhibit.rows]
     return head[:-1] + ', "rows": [\n' + ",\n".join(rows) + "\n]}"

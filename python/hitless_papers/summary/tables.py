@@ -35,7 +35,8 @@ def sections(exhibits: Iterable[SummaryExhibit], titles: Mapping[str, str]) -> s
 def _section(exhibit: SummaryExhibit, title: str) -> str:
     heading = f"## {exhibit.id}: {title}" if title else f"## {exhibit.id}"
     rows = [row for row in exhibit.rows if not row.is_finding]
-    lines = [heading, "", _provenance(exhibit)]
+    seeds = f"seed {exhibit.seeds[0]}" if len(exhibit.seeds) == 1 else f"{len(exhibit.seeds)} seeds"
+    lines = [heading, "", f"Effort {exhibit.effort}, {seeds}, commit {exhibit.commit}."]
     if exhibit.rows and not rows:
         return "\n".join(lines)
     lines += ["", _line(["quantity", "paper", "measured", "verdict"]), "|---|---:|---:|---|"]
@@ -82,11 +83,6 @@ def causes(rows: Iterable[tuple[str, SummaryRow, str]]) -> str:
     lines = [_line(["exhibits", "rows", "cause"]), "|---|---:|---|"]
     lines += [_line([", ".join(names), f"{names.total()}", cause]) for cause, names in found.items()]
     return "\n".join(lines)
-
-
-def _provenance(exhibit: SummaryExhibit) -> str:
-    seeds = f"seed {exhibit.seeds[0]}" if len(exhibit.seeds) == 1 else f"{len(exhibit.seeds)} seeds"
-    return f"Effort {exhibit.effort}, {seeds}, commit {exhibit.commit}."
 
 
 def _name(row: SummaryRow) -> str:

@@ -179,7 +179,6 @@ def _key(scene: Scene, series: str, replica: int) -> str:
 
 
 def _rows(scene: Scene, metric: Metric, runs: Runs, replicas: int) -> Iterator[Row]:
-    """Yield the rows of one metric: the plain switch, and then each variant."""
     found = {series: [runs[_key(scene, series, number)] for number in range(replicas)] for series in scene.variants}
     for series, labs in found.items():
         values = [_counts(lab)[metric.count] for lab in labs]
