@@ -218,8 +218,8 @@ impl Sender {
         let header = DataHeader { channel, dummy: true, blocking, ..DataHeader::new(PacketType::Data, sequence) };
         context.packet().push_shim(header).expect("a dummy carries no other shim");
         self.counters.dummies += 1;
-        // The paper's dummy leaves whenever the queue is empty. Here it pauses after `dummies` of them, until a packet is
-        // sent.
+        // The paper's dummy leaves whenever the queue is empty. Here it pauses after `dummies` of them, until a packet
+        // is sent.
         let pending = self.dummies_pending.access(context.pass(), 0, |pending| {
             *pending = pending.saturating_sub(1);
             *pending
