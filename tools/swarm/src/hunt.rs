@@ -50,7 +50,7 @@ pub struct Totals {
     pub refused: u64,
     /// Packets put on a link, in the first run of each world.
     pub packets: u64,
-    /// Number of worlds to which each judge applied.
+    /// Number of judged worlds of each judge.
     pub judged: BTreeMap<&'static str, u64>,
     /// Faults found, in the order of seeds.
     pub findings: Vec<Finding>,

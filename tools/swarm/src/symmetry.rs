@@ -106,8 +106,8 @@ impl Alike {
 /// Returns the first sender with a mean share that differs from an equal one beyond noise, with its mean share and
 /// standard error.
 ///
-/// The error is pooled over all senders, who are alike. A sender that happens to win none of the runs has a small share
-/// and a small error of its own: 0.84 and 0.022 in 24 runs, and 1.007 in 276 further runs (seed 52,003,266).
+/// The error is pooled over all senders, who are alike. A sender that happens to lose all runs has a small share with a
+/// small error: 0.84 with 0.022 in 24 runs, and 1.007 in 276 further runs (seed 52,003,266).
 fn unequal_sender(runs: &[Vec<f64>]) -> Option<(usize, f64, f64)> {
     let (count, senders) = (runs.len() as f64, runs.first()?.len());
     let shares = |sender: usize| runs.iter().map(move |shares| shares[sender]);

@@ -85,7 +85,7 @@ fn named(name: &str, text: &str) -> Table {
     parsed(&format!("name = {name:?}\n{text}"))
 }
 
-/// Time in microseconds in which a host of this rate sends at most about two megabytes.
+/// Time in microseconds that a host of this rate needs for about two megabytes.
 pub fn long_us(host_rate_bps: u64) -> u64 {
     (16_000_000_000_000 / host_rate_bps.max(1)).clamp(20, 300)
 }

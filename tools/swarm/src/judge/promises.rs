@@ -1,5 +1,7 @@
 //! The promises of the papers, each with its range.
 
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::Duration;
 use hitless_simulation::results::OrderCounts;
 use toml::{Table, Value};
 
@@ -67,11 +69,18 @@ pub fn protected_link(evidence: &Evidence<'_>) -> Finding {
     Some(broken)
 }
 
+/// Time of 9,018 B at 10 Gb/s, and more.
+const LONGEST_FRAME: Duration = Duration::from_us(8);
+
 pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     let is_known = evidence.all_are(&["sqr"], &["links", "caching"]);
     let repairs = evidence.world.text_of("recovery.scheme.kind").is_some_and(|kind| kind != "none");
     let has_choices = evidence.world.value("routing.choice").is_some();
-    if !is_known || !repairs || evidence.has("link") || has_choices || !evidence.has("failure") {
+    // A frame that is on the line while a link is repaired arrives if its last bit leaves afterwards, so it overtakes the
+    // copies: 1,518 B at 10G and 1.2 us, but not 2 us (seed 54,010,320).
+    let reconfiguration = evidence.world.text_of("recovery.scheme.reconfiguration");
+    let is_sudden = reconfiguration.and_then(|text| Duration::read(text).ok()).is_some_and(|time| time < LONGEST_FRAME);
+    if !is_known || !repairs || evidence.has("link") || has_choices || is_sudden || !evidence.has("failure") {
         return None;
     }
     let mut masked = evidence.world.entries("mechanism").filter_map(|entry| entry.get("links")?.as_array()).flatten();
@@ -85,8 +94,11 @@ pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     }
     // A copy of a packet that had arrived can be sent again: this is not a loss, and the section allows it.
     let order = evidence.order()?;
-    let counts = [("lost", order.packets_lost), ("reordered", order.packets_reordered)];
-    Some(counted(counts, " although the failure was masked"))
+    // A sender with a timeout below the outage repeats packets that SQR keeps; they count as reordered (277 with a
+    // timeout of 500 us, none with 50 ms: seed 54,010,320).
+    let times_out = evidence.numbers("flows", "timeouts").iter().any(|&timeouts| timeouts > 0);
+    let reordered = if times_out { 0 } else { order.packets_reordered };
+    Some(counted([("lost", order.packets_lost), ("reordered", reordered)], " although the failure was masked"))
 }
 
 pub fn lossless(evidence: &Evidence<'_>) -> Finding {
