@@ -13,7 +13,6 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct TransportId(pub u16);
 
-/// The behaviour of the sending application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Application {
     /// Messages of equal length, one after the other. Each starts a gap after the previous one was acknowledged.
@@ -57,7 +56,6 @@ pub struct Request {
     pub think: Duration,
 }
 
-/// The configuration of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowConfig {
     pub source: HostId,
@@ -99,7 +97,6 @@ pub struct MessageRecord {
     pub acknowledged: Time,
 }
 
-/// How a flow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum FlowOutcome {
     /// Everything was sent and, with a reliable transport, acknowledged.
@@ -170,9 +167,7 @@ pub struct FlowProgress {
     pub sent_bytes: u64,
     /// Bytes that the sender knows to have arrived in order.
     pub acknowledged_bytes: u64,
-    /// Bytes handed to the receiving application.
     pub delivered_bytes: u64,
-    /// Counters of the sender.
     pub sender: SenderStatistics,
 }
 
@@ -192,7 +187,6 @@ pub struct FlowRecord {
     pub bytes_written: u64,
     /// Bytes that the sender knows to have arrived; for datagrams, bytes sent.
     pub bytes_acknowledged: u64,
-    /// Bytes handed to the receiving application.
     pub bytes_delivered: u64,
     /// Counters of the sending end, including those of the request.
     pub sender: SenderStatistics,
@@ -207,7 +201,6 @@ pub struct FlowRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SenderEnd {
     pub flow: FlowId,
-    /// Time when the sending end ended.
     pub at: Time,
     pub written_bytes: u64,
     /// Deadline until which the receiving end waits for late datagrams.

@@ -27,7 +27,6 @@ pub struct PriorityTagging {
 }
 
 impl PriorityTagging {
-    /// Creates honest marks.
     pub const fn honest(rank: Rank) -> Self {
         Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: Duration::MAX }
     }

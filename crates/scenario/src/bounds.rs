@@ -54,7 +54,6 @@ impl Scenario {
         Bytes(shortest.unwrap_or(MTU_FRAME_BYTES.into()))
     }
 
-    /// Returns whether any data packet carries a mark of its urgency.
     pub fn marks_packets(&self) -> bool {
         self.host.priority_tagger.is_some() || self.flows.iter().any(|group| group.rank.is_some())
     }

@@ -11,9 +11,6 @@ use crate::memory::Limit;
 use crate::{Purpose, Scenario, cross, defaults, files, memory, resources};
 
 /// Reads a scenario for a simulation, as [`check_for`] does, without a memory limit.
-///
-/// # Errors
-/// All findings.
 pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenario, SettingsError> {
     check_for(text, file_name, Purpose::Simulation, registry, None)
 }
@@ -22,9 +19,6 @@ pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenari
 ///
 /// `file_name` is used in messages, and paths in the scenario are relative to its folder. `registry` holds the
 /// available kinds of mechanisms. A scenario that would exceed the memory `limit` is refused.
-///
-/// # Errors
-/// All findings.
 pub fn check_for(
     text: &str,
     file_name: &str,

@@ -57,14 +57,12 @@ const PER: Per = Per {
 /// Time for which the order checker remembers arrived packets.
 const WATCHED: Duration = Duration::from_ms(10);
 
-/// Something that takes memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The field that determines its size.
     pub field: String,
     /// Description with its number.
     pub what: String,
-    /// Its size.
     pub bytes: f64,
     /// Whether a run on one thread does not need it.
     pub is_of_threads: bool,
@@ -89,7 +87,6 @@ impl Estimate {
         Self { parts }
     }
 
-    /// Returns the sum in bytes.
     pub fn bytes(&self) -> f64 {
         PER.base + self.parts.iter().map(|part| part.bytes).sum::<f64>()
     }
@@ -160,7 +157,6 @@ impl Execution {
 /// A limit on the memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// The limit.
     pub bytes: u64,
     /// The execution to which it applies.
     pub execution: Execution,

@@ -12,11 +12,9 @@ use crate::{Scenario, plan};
 /// A set of switches with equal requirements of their mechanisms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchResources {
-    /// Names of the switches.
     pub switches: Vec<String>,
     /// Requirements of each mechanism, with their sums as numbers.
     pub mechanisms: Vec<(Resources, Footprint)>,
-    /// Sum over all mechanisms.
     pub sum: Footprint,
     /// Available resources; `None` for no limit.
     pub budget: Option<Budget>,
@@ -27,20 +25,15 @@ pub struct SwitchResources {
 /// A resource that is short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// Name of the resource.
     pub what: &'static str,
     /// Total requirement.
     pub needed: u64,
-    /// Available amount.
     pub available: u64,
     /// Requirement of each mechanism.
     pub taken: Vec<(&'static str, u64)>,
 }
 
 /// Returns the requirements of all switches that run a mechanism.
-///
-/// # Errors
-/// A sentence, if the scenario cannot be built.
 pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
     let topology = scenario.build_topology()?;
     let streams = RandomStreams::new(scenario.seed);
@@ -72,7 +65,6 @@ pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
 }
 
 impl SwitchResources {
-    /// Converts to JSON, as the command line prints it.
     pub fn as_json(&self) -> Value {
         let mechanism = |(of, numbers): &(Resources, Footprint)| {
             json!({

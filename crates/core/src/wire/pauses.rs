@@ -70,13 +70,11 @@ impl Pauses {
         is_first
     }
 
-    /// Cancels the pause of `class`.
     pub fn take_back(&mut self, class: u8) {
         self.begins_at[usize::from(class)] = Time::NEVER;
         self.ends_at[usize::from(class)] = Time::NEVER;
     }
 
-    /// Records that `class` has resumed.
     pub fn note_resumed(&mut self, class: u8, now: Time) {
         let began_at = std::mem::replace(&mut self.began_at[usize::from(class)], Time::NEVER);
         self.earlier = Duration(self.earlier.0 + now.saturating_since(began_at).0);
@@ -126,7 +124,6 @@ impl Pauses {
     }
 }
 
-/// The result of checking a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseEnd {
     /// The pause has ended: the class resumes now.

@@ -6,7 +6,6 @@ use hitless_core::wire::Time;
 
 use super::message::Message;
 
-/// An incomplete message.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Appended {
     bytes: u64,
@@ -31,7 +30,6 @@ pub struct AppendedMessages {
 }
 
 impl AppendedMessages {
-    /// Appends a message at `now`.
     pub fn append(&mut self, now: Time, bytes: u64) {
         self.appended_bytes += bytes;
         let message = Appended { bytes, end_bytes: self.appended_bytes, started: now, delivered: Time::NEVER };
@@ -46,7 +44,6 @@ impl AppendedMessages {
         unwritten
     }
 
-    /// Records deliveries up to `now`.
     pub fn note_delivered(&mut self, now: Time, delivered_bytes: u64) {
         while let Some(message) = self.messages.get_mut(self.delivered) {
             if message.end_bytes > delivered_bytes {

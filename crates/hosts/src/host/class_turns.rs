@@ -13,7 +13,6 @@ use super::hosts::Hosts;
 use super::state::HostState;
 
 impl HostState {
-    /// The queues of a card that obeys pause frames.
     fn queues(&mut self) -> &mut ClassQueues {
         self.class_queues.as_mut().expect("a card without queues by class has no such event")
     }
@@ -29,7 +28,6 @@ impl HostState {
         }
     }
 
-    /// Handles the end of a frame on the line.
     pub fn frame_sent<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         self.queues().is_sending = false;
         self.send_next(now, true, env);
@@ -108,7 +106,6 @@ impl HostState {
 }
 
 impl Hosts {
-    /// Handles an event of a card with a queue for each class.
     pub(super) fn handle_class_queues<E: HostEnvironment>(&mut self, now: Time, event: HostEvent, env: &mut E) {
         match event {
             HostEvent::QueueByClass(packet) => {
@@ -132,7 +129,6 @@ impl Hosts {
         }
     }
 
-    /// Gives turns to the flows that wait for a card with a queue for each class.
     fn class_turns<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
         loop {
             let Self { hosts, flows, .. } = &mut *self;

@@ -15,9 +15,6 @@ use super::ports::{PortConfig, Ports};
 
 impl Hosts {
     /// Replaces the card of a host by several ports; `planes` has the planes of every host, one bit each.
-    ///
-    /// # Panics
-    /// Without ports, or with more than 64 ports or planes.
     pub fn set_ports(&mut self, host: HostId, configs: &[PortConfig], planes: Arc<[u64]>) {
         let cards = configs.iter().map(|config| config.network_card);
         let state = &mut self.hosts[host.0 as usize];

@@ -56,7 +56,6 @@ struct Held {
 pub enum Arrival {
     /// Passes to the transport at once, alone.
     Passes,
-    /// Waits.
     IsHeld,
     /// Releases packets: the transport gets [`ReorderBuffer::ready`] now.
     Releases,
@@ -218,7 +217,6 @@ impl ReorderBuffer {
         self.release(last + 1);
     }
 
-    /// Removes all held packets.
     pub fn take_held(&mut self) -> impl Iterator<Item = PacketHandle> + '_ {
         self.deadline = Time::NEVER;
         self.held.drain(..).map(|held| held.packet)

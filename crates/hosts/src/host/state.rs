@@ -103,7 +103,6 @@ impl HostState {
         }
     }
 
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.card.drained_at().as_ps() ^ self.waiting.len() as u64
@@ -195,7 +194,6 @@ impl HostState {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Handles the drain event.
     pub fn drain_fired(&mut self) {
         self.drain_pending = false;
     }

@@ -29,37 +29,30 @@ const GUESSES: usize = 100;
 /// A check in progress. Each rule reads the scenario, finds places by name, and reports violations. The order of
 /// reports does not matter, because they are shown in the order of the file.
 pub struct Check<'a> {
-    /// The scenario, with all defaults filled in.
     pub scenario: &'a Scenario,
-    /// The purpose of reading it.
     pub purpose: Purpose,
     problems: Vec<Problem>,
 }
 
 impl<'a> Check<'a> {
-    /// Starts a check without problems.
     pub fn new(scenario: &'a Scenario, purpose: Purpose) -> Self {
         Self { scenario, purpose, problems: Vec::new() }
     }
 
-    /// Returns all problems in the order of their reports.
     pub fn into_problems(self) -> Vec<Problem> {
         self.problems
     }
 }
 
 impl Check<'_> {
-    /// Number of problems reported so far.
     pub fn found(&self) -> usize {
         self.problems.len()
     }
 
-    /// Reports a problem.
     pub fn report(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
-    /// Reports each of `problems`.
     pub fn report_all(&mut self, problems: impl IntoIterator<Item = Problem>) {
         self.problems.extend(problems);
     }

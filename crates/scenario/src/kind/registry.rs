@@ -26,7 +26,6 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Makes an empty registry.
     pub const fn new() -> Self {
         Self { kinds: Vec::new(), congestion: Vec::new(), schema: OnceLock::new() }
     }
@@ -54,14 +53,12 @@ impl Registry {
         Ok(Self { schema: OnceLock::new(), ..self })
     }
 
-    /// Removes the kind with this name.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.kinds.retain(|kind| kind.facts().name != name);
         Self { schema: OnceLock::new(), ..self }
     }
 
-    /// Returns the names of the kinds in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.kinds.iter().map(|kind| kind.facts().name)
     }
@@ -100,9 +97,6 @@ impl Registry {
     }
 
     /// Reads raw entries.
-    ///
-    /// # Errors
-    /// The first invalid entry.
     pub(crate) fn read(&self, entries: Option<toml::Value>) -> Result<Vec<Entry>, String> {
         let Some(entries) = entries else { return Ok(Vec::new()) };
         let entries: Vec<Table> = entries.try_into().map_err(|error: toml::de::Error| error.message().to_string())?;

@@ -53,7 +53,6 @@ pub struct RoceRequester {
 }
 
 impl RoceRequester {
-    /// Creates a connection without data, on a card that sends at `line_rate`.
     pub fn new(config: RoceSettings, line_rate: BitRate) -> Self {
         assert!((1..=config.window).contains(&config.acknowledge_every), "a full window would wait for ever");
         let repeats_selectively = config.recovery == RoceRecovery::SelectiveRepeat;

@@ -38,7 +38,6 @@ pub struct RoceResponder {
 }
 
 impl RoceResponder {
-    /// Creates an unused connection.
     pub fn new(config: RoceSettings) -> Self {
         Self {
             config,

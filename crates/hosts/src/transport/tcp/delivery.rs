@@ -8,7 +8,6 @@ use hitless_core::wire::{Duration, Time};
 pub(super) struct Timestamp(pub u32);
 
 impl Timestamp {
-    /// Returns the timestamp at `time`.
     #[inline]
     pub fn at(time: Time) -> Self {
         Self((time.0 >> 20) as u32)
@@ -19,7 +18,6 @@ impl Timestamp {
         (self.0.wrapping_sub(other.0) as i32) < 0
     }
 
-    /// Returns the time elapsed since `earlier`.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration(u64::from(self.0.wrapping_sub(earlier.0)) << 20)
     }
@@ -28,7 +26,6 @@ impl Timestamp {
 /// Data delivered by one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    /// Time of the acknowledgement.
     pub now: Time,
     /// Minimum round-trip time so far: a retransmission acknowledged sooner was acknowledged for its original.
     pub minimum_rtt: Duration,
@@ -54,7 +51,6 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Creates a delivery of nothing.
     pub fn new(now: Time, minimum_rtt: Duration, echo: u32) -> Self {
         Self {
             now,

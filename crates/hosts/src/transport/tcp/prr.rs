@@ -26,7 +26,6 @@ impl ProportionalRateReduction {
         Self { delivered: 0, sent: 0, flight_at_start: flight_bytes.max(1) }
     }
 
-    /// Counts data sent.
     #[inline]
     pub fn sent(&mut self, bytes: u64) {
         self.sent += bytes;

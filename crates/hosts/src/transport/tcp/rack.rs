@@ -21,7 +21,6 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Creates the state for a new connection.
     pub fn new() -> Self {
         Self { multiplier: 1, ..Self::default() }
     }

@@ -75,21 +75,16 @@ pub struct TcpReceiver {
     delayed_timeout: Duration,
     sack: bool,
     reports_duplicates: bool,
-    /// Frame length of a SYN-ACK.
     syn_frame_bytes: u32,
 }
 
 impl TcpReceiver {
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.rcv_nxt ^ self.statistics.packets_received ^ self.highest ^ u64::from(self.quickacks_left)
     }
 
     /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo the tick of `config`.
-    ///
-    /// # Panics
-    /// If `config` is invalid (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
         Self {
@@ -125,12 +120,10 @@ impl TcpReceiver {
         }
     }
 
-    /// Sets the time from the last byte to the application's close.
     pub fn closing_after(self, close_delay: Duration) -> Self {
         Self { close_delay, ..self }
     }
 
-    /// Returns the bytes received above a gap.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.reassembly.bytes()
     }

@@ -21,7 +21,6 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Creates an estimator without samples.
     pub fn new(config: &TcpSettings) -> Self {
         let (spread_min, rto_min) = match config.rto_formula {
             // RFC 6298, sections 2.3 and 2.4; the clock is exact, so its granularity G is zero.
@@ -63,7 +62,6 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(self.rto_max);
     }
 
-    /// Returns the retransmission timeout.
     #[inline]
     pub fn rto(&self) -> Duration {
         self.rto

@@ -49,13 +49,11 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// First sequence not acknowledged (SND.UNA).
     #[inline]
     pub fn snd_una(&self) -> u64 {
         self.snd_una
     }
 
-    /// Next sequence to send (SND.NXT).
     #[inline]
     pub fn snd_nxt(&self) -> u64 {
         self.snd_nxt
@@ -121,18 +119,15 @@ impl Scoreboard {
         self.sacked_segments
     }
 
-    /// Returns whether a lost segment waits for retransmission.
     #[inline]
     pub fn has_pending_retransmissions(&self) -> bool {
         self.pending_retransmissions != 0
     }
 
-    /// Number of lost segments that wait for retransmission.
     pub fn pending_retransmissions(&self) -> u64 {
         self.pending_retransmissions as u64
     }
 
-    /// Total bytes ever assumed lost, including retransmissions.
     pub fn losses_bytes(&self) -> u64 {
         self.losses_bytes
     }
@@ -142,7 +137,6 @@ impl Scoreboard {
         self.segments.first()
     }
 
-    /// Number of the next segment.
     pub fn next_number(&self) -> u64 {
         self.segments.next()
     }
@@ -497,12 +491,10 @@ impl Scoreboard {
         (!segment.is(SACKED)).then_some((number, segment))
     }
 
-    /// Returns whether this is the number of the first segment in flight.
     pub fn is_first(&self, number: u64) -> bool {
         number == self.segments.first()
     }
 
-    /// Records a retransmission at `now`.
     pub fn retransmitted(&mut self, number: u64, now: Time) {
         let segment = self.segments.get_mut(number);
         assert!(!segment.is(SACKED), "a delivered segment is not sent again");

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, VecDeque};
 
 use hitless_core::wire::Time;
 
-/// State of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 enum PacketState {
     InFlight,

@@ -113,7 +113,6 @@ impl Nscc {
         self.decreased_at = now;
     }
 
-    /// Returns the window in bytes.
     pub fn window(&self) -> u64 {
         self.window as u64
     }
@@ -135,7 +134,6 @@ impl Nscc {
         self.average_delay += DELAY_GAIN * (sample - self.average_delay);
     }
 
-    /// Handles an acknowledgement.
     pub fn acknowledged(&mut self, now: Time, sample: &Sample) {
         let bytes = sample.newly_received as f64;
         self.achieved_bytes += bytes;
@@ -247,7 +245,6 @@ impl Nscc {
         }
     }
 
-    /// Handles a timeout of a packet.
     pub fn timed_out(&mut self, frame_bytes: u32) {
         self.window = (self.window - f64::from(frame_bytes)).max(self.window_min);
     }

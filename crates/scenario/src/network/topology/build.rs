@@ -34,12 +34,10 @@ pub struct TopologyBuilder {
 }
 
 impl TopologyBuilder {
-    /// Starts an empty topology.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a host.
     pub fn host(&mut self, name: impl Into<String>) -> Node {
         let node = Node::Host(HostId(self.hosts.len() as u32));
         let name = self.register(name.into(), node);
@@ -53,7 +51,6 @@ impl TopologyBuilder {
         if is_known { Node::Host(HostId(number)) } else { self.host(format!("h{number}")) }
     }
 
-    /// Adds a switch.
     pub fn switch(&mut self, name: impl Into<String>, tier: Tier) -> Node {
         let node = Node::Switch(SwitchId(self.switches.len() as u32));
         let name = self.register(name.into(), node);
@@ -130,9 +127,6 @@ impl TopologyBuilder {
     }
 
     /// Finishes the topology.
-    ///
-    /// # Errors
-    /// All errors, in the order of discovery.
     pub fn finish(mut self) -> Result<Topology, Vec<String>> {
         self.check_hosts();
         if self.errors.is_empty() {

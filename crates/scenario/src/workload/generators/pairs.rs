@@ -107,7 +107,6 @@ impl Sequence {
         &self.flows.starts.template
     }
 
-    /// The group's number.
     pub fn group(&self) -> usize {
         self.template().group
     }

@@ -67,7 +67,6 @@ pub(in crate::transport::tcp) struct Cubic {
 }
 
 impl Cubic {
-    /// Creates the state for a new connection.
     pub fn new(time: CubicTime) -> Self {
         Self { time, ..Self::default() }
     }

@@ -8,7 +8,6 @@ use crate::transport::tcp::delivery::{Delivery, Timestamp};
 use hitless_core::wire::{Duration, TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
-    /// Processes a segment from the other end.
     #[inline]
     pub(in crate::transport) fn process(&mut self, now: Time, header: &TcpHeader) {
         let previous = self.scoreboard.snd_una();
@@ -49,7 +48,6 @@ impl TcpSender {
         self.process_ack(now, header, previous);
     }
 
-    /// The fast case of [`Self::process_ack`].
     #[inline]
     fn process_ack_fast(&mut self, now: Time, acknowledged: u64, previous: u64) {
         let flight_bytes = self.scoreboard.pipe_bytes();
@@ -174,7 +172,6 @@ impl TcpSender {
         self.fast_path.new_data &= !self.scoreboard.has_pending_retransmissions();
     }
 
-    /// Updates the scoreboard.
     fn deliver(&mut self, now: Time, header: &TcpHeader, advanced: bool) -> Delivery {
         let mut delivery = Delivery::new(now, self.rtt.min_rtt(), header.timestamp_echo);
         if self.config.sack {
@@ -203,7 +200,6 @@ impl TcpSender {
         delivery
     }
 
-    /// Records the statistics of selective acknowledgements.
     fn note_sacked(&mut self) {
         let sacked_bytes = self.scoreboard.sacked_bytes();
         // The usual threshold of three duplicates (RFC 5681, section 3.2) tolerates two segments above a gap.

@@ -19,7 +19,6 @@ impl FastPath {
         Self { acks, ece_acks: acks && uses_rack, new_data: false }
     }
 
-    /// Closes all fast paths until they are determined again.
     pub fn close(&mut self) {
         *self = Self { acks: false, ece_acks: false, new_data: false };
     }

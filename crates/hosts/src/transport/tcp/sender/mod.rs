@@ -64,7 +64,6 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let of_first = self.scoreboard.snd_una() ^ u64::from(self.loss.uses_rack);
@@ -73,9 +72,6 @@ impl TcpSender {
     }
 
     /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo the tick of `config`.
-    ///
-    /// # Panics
-    /// If `config` is invalid (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
         let (mut congestion, mut rtt) = (CongestionController::new(config), RttEstimator::new(config));
@@ -101,7 +97,6 @@ impl TcpSender {
         }
     }
 
-    /// Sets the random stream of the congestion control.
     pub fn with_stream(mut self, stream: Stream) -> Self {
         self.congestion.algorithm.draw_from(stream);
         self
@@ -128,12 +123,10 @@ impl TcpSender {
         self.scoreboard.pipe_bytes()
     }
 
-    /// Returns the bytes written but not sent.
     pub fn unsent_bytes(&self) -> u64 {
         self.send_buffer.unsent_bytes()
     }
 
-    /// Returns the smoothed round-trip time, once there was a sample.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.rtt.srtt()
     }
@@ -143,7 +136,6 @@ impl TcpSender {
         self.handshake.established_at()
     }
 
-    /// Returns the retransmission timeout, with backoff.
     pub fn retransmission_timeout(&self) -> Duration {
         self.rtt.rto()
     }

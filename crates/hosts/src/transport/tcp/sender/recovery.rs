@@ -35,7 +35,6 @@ impl TcpSender {
         }
     }
 
-    /// Marks the segments that are lost by now.
     fn detect_losses(&mut self, now: Time, advanced: bool) {
         if !self.config.fast_retransmit {
             return;
@@ -126,7 +125,6 @@ impl TcpSender {
         self.reduction.begin(state, self.scoreboard.snd_nxt(), unsacked_bytes + delivered_bytes);
     }
 
-    /// Lowers the window by one step towards the threshold.
     pub(super) fn shrink(&mut self, delivered_bytes: u64, safe: bool) {
         let pipe = Pipe { bytes: self.scoreboard.pipe_bytes(), held_bytes: self.pacer.held_bytes() };
         self.reduction.shrink(&mut self.congestion.window, pipe, delivered_bytes, safe);

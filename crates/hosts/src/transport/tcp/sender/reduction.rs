@@ -38,7 +38,6 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
-    /// Creates the state without a reduction.
     pub fn new(config: &TcpSettings) -> Self {
         Self {
             state: CongestionState::Open,
@@ -52,7 +51,6 @@ impl Reduction {
         }
     }
 
-    /// Returns whether no reduction is in progress.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.state == CongestionState::Open
@@ -97,12 +95,10 @@ impl Reduction {
         });
     }
 
-    /// Discards the state for undoing.
     pub fn forget(&mut self) {
         self.undo = None;
     }
 
-    /// Records a retransmission.
     pub fn note_retransmission(&mut self, segment: &Segment, now: Time) {
         if let Some(undo) = &mut self.undo {
             // RFC 3522 compares the echo with the first retransmission only.

@@ -6,7 +6,6 @@ use super::timer::TimerKind;
 use hitless_core::wire::{Duration, Time};
 
 impl TcpSender {
-    /// Sets the timer for the next deadline.
     #[inline]
     pub(super) fn set_timer(&mut self, now: Time) {
         if self.fast_path.ece_acks
@@ -102,7 +101,6 @@ impl TcpSender {
         smoothed_rtt * 2 + self.timer.clock.slack()
     }
 
-    /// Handles the expiry of the timer.
     pub(super) fn expire(&mut self, now: Time) {
         self.fast_path.close();
         match self.timer.expire() {

@@ -27,7 +27,6 @@ impl AckAggregation {
         self.epoch_bytes = 0;
     }
 
-    /// Handles the start of a round trip.
     pub fn end_round(&mut self) {
         self.rounds += 1;
         if self.rounds >= WINDOW_ROUNDS {

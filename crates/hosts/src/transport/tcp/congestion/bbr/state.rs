@@ -70,12 +70,9 @@ pub struct PathModel {
     pub rtprop: Duration,
 }
 
-/// BBR's state.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Bbr {
-    /// Lifetime of the minimum round-trip time.
     pub(super) rtprop_window: Duration,
-    /// Minimum time for which the flight stays drained to measure it.
     pub(super) probe_rtt_duration: Duration,
     pub(super) mode: Mode,
     pub(super) bandwidth: Bandwidth,
@@ -110,7 +107,6 @@ pub(in crate::transport::tcp) struct Bbr {
 }
 
 impl Bbr {
-    /// Creates the state for a new connection.
     pub fn new(bbr: BbrSettings, most_segments_per_burst: Option<u32>, window: &Window) -> Self {
         let rate = STARTUP_GAIN * window.cwnd_bytes as f64 / NOMINAL_RTT.as_seconds();
         Self {
@@ -136,12 +132,10 @@ impl Bbr {
         }
     }
 
-    /// Returns BBR's model of the path.
     pub fn path_model(&self) -> PathModel {
         PathModel { bytes_per_second: self.bytes_per_second(), rtprop: self.rtprop }
     }
 
-    /// Sets the random stream.
     pub fn draw_from(&mut self, stream: Stream) {
         self.stream = stream;
     }

@@ -12,7 +12,6 @@ const INITIAL_SEGMENTS: u64 = 10;
 const MOST_AGGREGATION: Duration = Duration::from_ms(100);
 
 impl Bbr {
-    /// Returns the minimum window.
     pub(super) fn smallest_window(mss_bytes: u64) -> u64 {
         SMALLEST_SEGMENTS * mss_bytes
     }
