@@ -8,7 +8,7 @@ use crate::wire::{Duration, Time};
 /// The pause of each traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct Pauses {
-    /// Start of a pause that a frame has requested; [`Time::NEVER`] means that none is to start.
+    /// Start of a pause that a frame has requested; [`Time::NEVER`] without a request.
     begins_at: [Time; 8],
     /// [`Time::NEVER`] means that a frame has cancelled the pause.
     ends_at: [Time; 8],
