@@ -6,8 +6,8 @@
 use hitless_core::engine::FlowIdentity;
 use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
-use crate::priority_tagging::PriorityTagging;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
+use std::num::NonZeroU32;
 
 /// The number of a transport registered with [`crate::Hosts::add_transport`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
@@ -219,4 +219,32 @@ pub struct ReceiverRecord {
     pub receiver: ReceiverStatistics,
     /// Counters of the reorder buffer, including the request's direction; `None` without a reorder buffer.
     pub reorder_buffer: Option<ReorderBufferStatistics>,
+}
+
+/// The meaning of the rank in a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub enum Rank {
+    /// Unsent bytes of the message, including this packet: shortest remaining first. A flow without an end has the
+    /// maximum of the field.
+    RemainingBytes,
+    /// Bytes of the message before this packet: least attained service first.
+    AttainedService,
+    /// A constant.
+    Fixed(u32),
+}
+
+/// The configuration of priority marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub struct PriorityTagging {
+    pub rank: Rank,
+    /// Divisor of a lying host's ranks; 1 is honest. A fixed rank is written unchanged.
+    pub divisor: NonZeroU32,
+    /// Vertigo's delta: a longer pause ends a flowlet. With [`Duration::MAX`] a flowlet ends with its message only.
+    pub flowlet_gap: Duration,
+}
+
+impl PriorityTagging {
+    pub const fn honest(rank: Rank) -> Self {
+        Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: Duration::MAX }
+    }
 }

@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 
 use hitless_core::wire::Time;
 
-use super::message::Message;
-
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Appended {
     bytes: u64,
@@ -38,7 +36,7 @@ impl AppendedMessages {
 
     /// Returns the bytes appended but not yet passed to the sender, and marks them as passed.
     pub fn take_unwritten(&mut self) -> u64 {
-        debug_assert!(self.written_bytes <= self.appended_bytes, "more written than appended");
+        assert!(self.written_bytes <= self.appended_bytes, "more written than appended");
         let unwritten = self.appended_bytes - self.written_bytes;
         self.written_bytes = self.appended_bytes;
         unwritten
@@ -59,7 +57,7 @@ impl AppendedMessages {
         self.messages.front().filter(|message| message.end_bytes <= acknowledged_bytes)?;
         let Appended { bytes, started, delivered, .. } = self.messages.pop_front()?;
         assert!(delivered <= now, "a message was acknowledged that had not been delivered");
-        debug_assert!(self.delivered > 0, "acknowledged before it was delivered");
+        assert!(self.delivered > 0, "acknowledged before it was delivered");
         self.delivered -= 1;
         self.completed += 1;
         Some(Message { number: self.completed - 1, bytes, started, delivered, acknowledged: now })
@@ -92,6 +90,16 @@ impl AppendedMessages {
     pub fn delivered_goal(&self) -> u64 {
         self.messages.get(self.delivered).map_or(u64::MAX, |message| message.end_bytes)
     }
+}
+
+/// A message, with its sender's knowledge; unknown times are [`Time::NEVER`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub number: u64,
+    pub bytes: u64,
+    pub started: Time,
+    pub delivered: Time,
+    pub acknowledged: Time,
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ impl HostState {
 
     /// Takes a pause frame of the switch; it has no effect on a card that does not obey them.
     pub fn obey_pause<E: HostEnvironment>(&mut self, now: Time, frame: PauseFrame, env: &mut E) {
+        // A quantum is 512 bit times (IEEE 802.3, annex 31B.2).
         let (id, pause_time) = (self.id, self.card.rate().time_for(u64::from(frame.quanta) * 64));
         let Some(queues) = &mut self.class_queues else { return };
         let class = frame.class & 7;

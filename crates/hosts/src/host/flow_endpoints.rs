@@ -6,11 +6,11 @@
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{FlowId, HostId, Packet, Time};
 
+use super::appended::Message;
 use super::deliveries::Deliveries;
 use super::environment::HostEnvironment;
 use super::event::{Direction, FlowEnd, HostEvent, HostStep, Side, Timer, Wake};
 use super::gro::{ReceiveRing, Segment};
-use super::message::Message;
 use super::ports::Way;
 use super::priority_tagger::PriorityTagger;
 use super::progress::{Progress, Step};

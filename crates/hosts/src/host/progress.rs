@@ -3,7 +3,7 @@
 use hitless_core::wire::{Duration, Time};
 
 use super::appended::AppendedMessages;
-use super::message::Message;
+use super::appended::Message;
 use crate::application::Application;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]

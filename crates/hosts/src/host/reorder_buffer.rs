@@ -10,7 +10,7 @@ use hitless_core::wire::{Duration, Packet, PriorityMark, Time};
 use super::payload::{Place, payload};
 use super::timers::PendingTimers;
 use crate::application::{Application, ReorderBufferStatistics};
-use crate::priority_tagging::{PriorityTagging, Rank};
+use crate::application::{PriorityTagging, Rank};
 
 /// The source of a packet's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]

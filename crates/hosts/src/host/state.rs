@@ -189,7 +189,7 @@ impl HostState {
         if self.card.has_room(now) { self.waiting.pop_front() } else { None }
     }
 
-    /// Takes the flows out of the line whose class is not known yet.
+    /// Takes all flows out of the line; their classes are not known yet.
     pub fn take_all_waiting(&mut self) -> VecDeque<FlowId> {
         std::mem::take(&mut self.waiting)
     }

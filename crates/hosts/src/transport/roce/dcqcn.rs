@@ -237,6 +237,7 @@ impl ReactionPoint {
     /// Handles a notification (section 3.1, equation 1).
     pub fn cut(&mut self, now: Time) {
         self.advance(now);
+        // Equation 1 cuts with the old alpha, and updates alpha then.
         if self.next_cut_at.is_some_and(|at| now < at) {
             self.cut_is_owed = true;
         } else {

@@ -55,7 +55,7 @@ impl ProportionalRateReduction {
             let conservative = self.delivered.saturating_sub(sent).max(delivered);
             (conservative + if safe { segment } else { 0 }).min(threshold - pipe)
         };
-        // The retransmission that starts a recovery is always allowed.
+        // The retransmission that starts a recovery is always allowed (RFC 9937, section 6.2: forced if prr_out is 0).
         let allowance = if sent == 0 { allowance.max(segment) } else { allowance };
         pipe + allowance
     }

@@ -132,6 +132,7 @@ impl TcpReceiver {
     #[inline]
     fn note_option(&mut self, time_to_live: u8, header: &TcpHeader) {
         match self.congestion {
+            // Swift, section 3.5: the receiver reflects the TTL, from which the sender counts hops.
             CongestionName::Swift => self.congestion_option = time_to_live,
             // Number of packets that kept INC.
             CongestionName::Bolt => {
@@ -220,7 +221,7 @@ impl TcpReceiver {
 
     /// Takes data that does not simply extend the stream: reordered, duplicate, or filling a gap.
     fn take_out_of_order(&mut self, start: u64, end: u64) {
-        // RFC 5681, section 4.2: acknowledged at once.
+        // RFC 5681, section 4.2: acknowledged at once, so that the sender sees gaps and duplicates early.
         self.due |= ACK;
         if end <= self.rcv_nxt || self.reassembly.contains(start, end) {
             self.statistics.duplicate_packets += u64::from(self.frames);

@@ -7,9 +7,9 @@
 mod tests;
 
 use super::delivery::{Delivery, Timestamp};
+use super::delivery::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
 use super::rack::Rack;
 use super::ring::Ring;
-use super::segment::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
 use hitless_core::wire::{Duration, SackBlocks, Time};
 use std::collections::VecDeque;
 
@@ -375,6 +375,9 @@ impl Scoreboard {
                 self.mark_lost(number);
             }
         }
+        // RFC 2018 turns off all SACKed bits at a timeout, because the receiver may have discarded reported data. Receivers
+        // here never do, so SACKed segments stay delivered.
+        //
         // The scan may have skipped segments above the remaining ones.
         self.decided = first;
     }
@@ -455,7 +458,8 @@ impl Scoreboard {
         }
         let mut above = 0;
         let mut limit = self.sacked_limit;
-        // Finds the highest segment with `threshold` SACKed segments above it; all below it qualify too.
+        // RFC 6675, section 4, counts more than (DupThresh - 1) * SMSS SACKed bytes: with full segments, as many segments
+        // as the threshold. Finds the highest segment with that many above it; all below it qualify too.
         while above < threshold && limit > self.segments.first() {
             limit -= 1;
             above += u32::from(self.segments.get(limit).is_some_and(|segment| segment.is(SACKED)));
@@ -542,7 +546,7 @@ impl Scoreboard {
     /// Sets the sum of SACKed bytes. Lost bytes, or at least the first segment, cannot have arrived.
     fn assume_sacked(&mut self, bytes: u64) {
         let first_bytes = self.segments.front().map_or(0, Segment::bytes);
-        debug_assert!(self.lost_bytes.max(first_bytes) <= self.outstanding_bytes(), "more lost than sent");
+        assert!(self.lost_bytes.max(first_bytes) <= self.outstanding_bytes(), "more lost than sent");
         let room = self.outstanding_bytes() - self.lost_bytes.max(first_bytes);
         self.sacked_bytes = bytes.min(room);
         self.pipe_bytes = self.outstanding_bytes() + self.retransmitted_bytes - self.lost_bytes - self.sacked_bytes;

@@ -60,6 +60,7 @@ impl CongestionController {
     /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
     #[inline]
     pub fn grow(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64) {
+        // RFC 5681, section 3.1: only an acknowledgement of new data grows the window.
         if self.window.growth == WindowGrowth::PerAck && event.snd_una == previous {
             return;
         }

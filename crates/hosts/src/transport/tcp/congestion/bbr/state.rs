@@ -35,7 +35,8 @@ const NOMINAL_RTT: Duration = Duration::from_ms(1);
 /// Gain of rate and window in startup: 2 / ln 2, which doubles the rate in each round trip (draft, section 4.3.2.1:
 /// BBRHighGain).
 pub(super) const STARTUP_GAIN: f64 = 2.885;
-/// Fraction by which pacing stays below the estimate, so that a queue drains (Linux; not in the draft).
+/// Difference between pacing and estimate, as a fraction, so that a queue drains (Linux: bbr_pacing_margin_percent; not
+/// in the draft).
 const PACING_MARGIN: f64 = 0.01;
 
 /// BBR.state.
@@ -108,6 +109,7 @@ pub(in crate::transport::tcp) struct Bbr {
 
 impl Bbr {
     pub fn new(bbr: BbrSettings, most_segments_per_burst: Option<u32>, window: &Window) -> Self {
+        // BBRInitPacingRate of the draft, section 4.2.1.
         let rate = STARTUP_GAIN * window.cwnd_bytes as f64 / NOMINAL_RTT.as_seconds();
         Self {
             rtprop_window: bbr.rtprop_window,
