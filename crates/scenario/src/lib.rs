@@ -31,7 +31,6 @@ mod clocks;
 mod cross;
 mod defaults;
 mod examples;
-mod files;
 mod flows;
 mod host;
 mod listing;

@@ -149,7 +149,7 @@ const HINT: &str = "hitless scenario resources FILE shows all of it. Leave out a
 
 /// Returns a problem for each set of switches and each resource that is short. The scenario is otherwise valid.
 pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
-    // What a file of flows says is found out when the run is built.
+    // A file of flows is read when the run is built.
     let switches = survey(scenario).unwrap_or_default();
     let shortages = switches.iter().flat_map(|switch| switch.shortages.iter().map(move |shortage| (switch, shortage)));
     let problem = |(switch, shortage)| Problem::new("switch.checked", "", sentence(switch, shortage)).hint(HINT);
