@@ -6,14 +6,13 @@
 use hitless_core::engine::FlowIdentity;
 use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
-use crate::priority_tagging::PriorityTagging;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
+use std::num::NonZeroU32;
 
 /// The number of a transport registered with [`crate::Hosts::add_transport`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct TransportId(pub u16);
 
-/// The behaviour of the sending application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Application {
     /// Messages of equal length, one after the other. Each starts a gap after the previous one was acknowledged.
@@ -57,7 +56,6 @@ pub struct Request {
     pub think: Duration,
 }
 
-/// The configuration of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowConfig {
     pub source: HostId,
@@ -99,7 +97,6 @@ pub struct MessageRecord {
     pub acknowledged: Time,
 }
 
-/// How a flow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum FlowOutcome {
     /// Everything was sent and, with a reliable transport, acknowledged.
@@ -170,9 +167,7 @@ pub struct FlowProgress {
     pub sent_bytes: u64,
     /// Bytes that the sender knows to have arrived in order.
     pub acknowledged_bytes: u64,
-    /// Bytes handed to the receiving application.
     pub delivered_bytes: u64,
-    /// Counters of the sender.
     pub sender: SenderStatistics,
 }
 
@@ -192,7 +187,6 @@ pub struct FlowRecord {
     pub bytes_written: u64,
     /// Bytes that the sender knows to have arrived; for datagrams, bytes sent.
     pub bytes_acknowledged: u64,
-    /// Bytes handed to the receiving application.
     pub bytes_delivered: u64,
     /// Counters of the sending end, including those of the request.
     pub sender: SenderStatistics,
@@ -207,7 +201,6 @@ pub struct FlowRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SenderEnd {
     pub flow: FlowId,
-    /// Time when the sending end ended.
     pub at: Time,
     pub written_bytes: u64,
     /// Deadline until which the receiving end waits for late datagrams.
@@ -226,4 +219,32 @@ pub struct ReceiverRecord {
     pub receiver: ReceiverStatistics,
     /// Counters of the reorder buffer, including the request's direction; `None` without a reorder buffer.
     pub reorder_buffer: Option<ReorderBufferStatistics>,
+}
+
+/// The meaning of the rank in a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub enum Rank {
+    /// Unsent bytes of the message, including this packet: shortest remaining first. A flow without an end has the
+    /// maximum of the field.
+    RemainingBytes,
+    /// Bytes of the message before this packet: least attained service first.
+    AttainedService,
+    /// A constant.
+    Fixed(u32),
+}
+
+/// The configuration of priority marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub struct PriorityTagging {
+    pub rank: Rank,
+    /// Divisor of a lying host's ranks; 1 is honest. A fixed rank is written unchanged.
+    pub divisor: NonZeroU32,
+    /// Vertigo's delta: a longer pause ends a flowlet. With [`Duration::MAX`] a flowlet ends with its message only.
+    pub flowlet_gap: Duration,
+}
+
+impl PriorityTagging {
+    pub const fn honest(rank: Rank) -> Self {
+        Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: Duration::MAX }
+    }
 }

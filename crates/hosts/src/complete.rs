@@ -23,7 +23,6 @@ pub struct Complete {
 type Ends = BTreeMap<u32, Option<Time>>;
 
 impl FlowRecords {
-    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.messages.len() + self.flows.len() + self.receivers.len() + self.deliveries.len()
     }

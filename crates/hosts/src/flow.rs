@@ -12,18 +12,12 @@ use crate::transport::udp::{UdpSender, UdpSettings, UdpSink};
 use crate::transport::uet::{self, UetReceiver, UetSender, UetSettings};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics, TimeoutPurpose};
 
-/// A transport and its parameters.
 #[derive(Clone, Debug)]
 pub enum TransportConfig {
-    /// TCP.
     Tcp(TcpSettings),
-    /// RoCEv2 reliable connection.
     Roce(RoceSettings),
-    /// Datagrams at a constant rate.
     Udp(UdpSettings),
-    /// Packet-pair flow control.
     PacketPair(PacketPairSettings),
-    /// Spraying connection of an AI fabric.
     Uet(UetSettings),
 }
 
@@ -112,7 +106,6 @@ impl TransportConfig {
         !matches!(self, TransportConfig::Udp(_))
     }
 
-    /// Returns whether this is TCP; a host can exempt TCP from waiting for the card.
     pub fn is_tcp(&self) -> bool {
         matches!(self, TransportConfig::Tcp(_))
     }
@@ -177,20 +170,14 @@ pub(crate) use dispatch;
 /// The sending end of a flow. Boxed, so that the kind is known without a load from the transport.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub enum SenderState {
-    /// TCP.
     Tcp(Box<TcpSender>),
-    /// RoCEv2 requester.
     Roce(Box<RoceRequester>),
-    /// Constant rate.
     Udp(Box<UdpSender>),
-    /// Packet pair.
     PacketPair(Box<PacketPairSender>),
-    /// Spraying connection.
     Uet(Box<UetSender>),
 }
 
 impl SenderState {
-    /// Returns whether the transport has given up and sends nothing more.
     #[inline]
     pub fn has_failed(&self) -> bool {
         match self {
@@ -199,7 +186,6 @@ impl SenderState {
         }
     }
 
-    /// Returns TCP's smoothed round-trip time, if it has a sample.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         match self {
             SenderState::Tcp(sender) => sender.smoothed_rtt(),
@@ -288,15 +274,10 @@ impl Sender for SenderState {
 
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub enum ReceiverState {
-    /// TCP.
     Tcp(Box<TcpReceiver>),
-    /// RoCEv2 responder.
     Roce(Box<RoceResponder>),
-    /// Counting sink.
     Udp(Box<UdpSink>),
-    /// Packet pair.
     PacketPair(Box<PacketPairReceiver>),
-    /// Spraying connection.
     Uet(Box<UetReceiver>),
 }
 

@@ -15,7 +15,6 @@ pub mod application;
 pub mod complete;
 pub mod flow;
 pub mod host;
-pub mod priority_tagging;
 pub mod records;
 pub mod stack;
 pub mod transport;
@@ -24,13 +23,13 @@ pub use application::{
     Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, PacketCounts, ReceiverRecord,
     ReorderBufferStatistics, Request, SenderEnd, TransportId,
 };
+pub use application::{PriorityTagging, Rank};
 pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
     CardClock, FlowEnd, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostStep, HostTotals, Hosts,
     NetworkCardConfig, PortConfig, QueueCapacity, Side, Wake,
 };
-pub use priority_tagging::{PriorityTagging, Rank};
 pub use records::FlowRecords;
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};
 pub use transport::TimeoutPurpose;

@@ -6,7 +6,6 @@ use hitless_core::wire::{FlowId, Time};
 
 use crate::application::{FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord};
 
-/// The delivery of a message's last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_core::state::Value)]
 pub(crate) struct Delivery {
     pub flow: u32,
@@ -18,19 +17,16 @@ pub(crate) struct Delivery {
 /// or, during a run, [`Self::take_complete`].
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct FlowRecords {
-    /// Complete messages.
     pub messages: Vec<MessageRecord>,
     /// Messages under way at the end of their flow or of the run.
     pub unfinished: Vec<MessageRecord>,
     /// Flows with a closed sending end.
     pub flows: Vec<FlowRecord>,
-    /// Closed receiving ends.
     pub receivers: Vec<ReceiverRecord>,
     pub(crate) deliveries: Vec<Delivery>,
 }
 
 impl FlowRecords {
-    /// Records the delivery of a message's last byte.
     pub fn note_delivered(&mut self, now: Time, flow: FlowId, number: u64) {
         self.deliveries.push(Delivery { flow: flow.0, number, at: now });
     }

@@ -80,7 +80,6 @@ pub struct StackConfig {
 }
 
 impl StackConfig {
-    /// No delay in either direction.
     pub const NONE: StackConfig = StackConfig { send: DelayConfig::NONE, receive: DelayConfig::NONE };
 }
 
@@ -94,7 +93,6 @@ enum Draw {
     LogNormal { median_ps: f64, sigma: f64 },
 }
 
-/// A delay ready for drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct StackDelay {
     fixed: Duration,
@@ -125,7 +123,6 @@ impl StackDelay {
         (!is_zero).then_some(Self { fixed: config.fixed, draw })
     }
 
-    /// Draws a delay.
     pub(crate) fn draw(&self, stream: &mut Stream) -> Duration {
         let jitter_ps = match self.draw {
             Draw::Nothing => return self.fixed,

@@ -18,23 +18,25 @@ fn sum(a: Duration, b: Duration) -> Duration {
     Duration(a.as_ps().saturating_add(b.as_ps()))
 }
 
+/// Returns the lengths of a full data frame and of an acknowledgement; a transport without one sends 0 B.
+fn frames(protocol: &Protocol) -> [u64; 2] {
+    let (payload, header, ack) = match protocol {
+        Protocol::Tcp(tcp) => (tcp.mss, tcp.header_bytes, tcp.ack_bytes),
+        Protocol::Roce(roce) => (roce.mtu, roce.header_bytes, roce.ack_bytes),
+        Protocol::Udp(udp) => (udp.frame_bytes, Bytes::ZERO, Bytes::ZERO),
+        Protocol::PacketPair(pair) => (pair.mss, pair.header_bytes, pair.ack_bytes),
+        Protocol::Uet(uet) => (uet.mtu, uet.header_bytes, uet.ack_bytes),
+    };
+    [payload.0.saturating_add(header.0), ack.0]
+}
+
 impl Scenario {
     /// Returns the maximum length of a frame from any host: the transport's maximum, plus tag and mark if there are
     /// any. Without transports hosts are real and send full Ethernet frames.
     pub fn frame_max(&self) -> Bytes {
-        let longest = |protocol: &Protocol| match protocol {
-            Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
-            Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0).max(roce.ack_bytes.0),
-            Protocol::Udp(udp) => udp.frame_bytes.0,
-            Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0).max(pair.ack_bytes.0),
-            Protocol::Uet(uet) => uet.mtu.0.saturating_add(uet.header_bytes.0).max(uet.ack_bytes.0),
-        };
-        let unmarked = self
-            .transports
-            .iter()
-            .map(|transport| longest(&transport.protocol))
-            .max()
-            .unwrap_or(MTU_FRAME_BYTES.into());
+        let longest =
+            self.transports.iter().map(|transport| frames(&transport.protocol)).map(|[data, ack]| data.max(ack));
+        let unmarked = longest.max().unwrap_or(MTU_FRAME_BYTES.into());
         let tag = if self.flows.iter().any(|group| group.vlan != 0) { VLAN_TAG_BYTES } else { 0 };
         let mark = if self.marks_packets() { u64::from(PriorityMark::WIRE_BYTES) } else { 0 };
         Bytes(unmarked.saturating_add(mark).saturating_add(tag.into()))
@@ -43,18 +45,10 @@ impl Scenario {
     /// Returns the minimum length of a full data frame over all transports. Without transports hosts are real and send
     /// full Ethernet frames.
     pub fn data_frame_min(&self) -> Bytes {
-        let full = |protocol: &Protocol| match protocol {
-            Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0),
-            Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0),
-            Protocol::Udp(udp) => udp.frame_bytes.0,
-            Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0),
-            Protocol::Uet(uet) => uet.mtu.0.saturating_add(uet.header_bytes.0),
-        };
-        let shortest = self.transports.iter().map(|transport| full(&transport.protocol)).min();
+        let shortest = self.transports.iter().map(|transport| frames(&transport.protocol)[0]).min();
         Bytes(shortest.unwrap_or(MTU_FRAME_BYTES.into()))
     }
 
-    /// Returns whether any data packet carries a mark of its urgency.
     pub fn marks_packets(&self) -> bool {
         self.host.priority_tagger.is_some() || self.flows.iter().any(|group| group.rank.is_some())
     }
@@ -76,14 +70,19 @@ impl Scenario {
     pub fn queue_max(&self, topology: &Topology, at: SwitchPort) -> Bytes {
         let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
         match self.switch.of_port(topology, at.switch, port).buffer {
-            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => bytes,
-            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Packets(packets) }) => {
-                Bytes(packets.saturating_mul(self.frame_max().0))
-            }
+            BufferSettings::Static(buffer) => self.static_limit(buffer),
             BufferSettings::Shared(buffer) => {
+                // A queue alone grows until it has alpha times the free rest: alpha / (1 + alpha) of the buffer.
                 let of_one = Bytes((buffer.total.0 as f64 * buffer.alpha / (1.0 + buffer.alpha)) as u64);
                 buffer.queue_max.map_or(of_one, |limit| limit.min(of_one))
             }
+        }
+    }
+
+    fn static_limit(&self, buffer: StaticBuffer) -> Bytes {
+        match buffer.per_port {
+            QueueLength::Bytes(bytes) => bytes,
+            QueueLength::Packets(packets) => Bytes(packets.saturating_mul(self.frame_max().0)),
         }
     }
 
@@ -95,10 +94,7 @@ impl Scenario {
         let cable = topology.specs().map(|link| link.delay.as_ps()).max().unwrap_or(0);
         let slowest = topology.specs().map(|link| link.rate).min();
         let queue = match self.switch.buffer {
-            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => bytes.0,
-            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Packets(packets) }) => {
-                packets.saturating_mul(self.frame_max().0)
-            }
+            BufferSettings::Static(buffer) => self.static_limit(buffer).0,
             BufferSettings::Shared(_) => 0,
         };
         let drain = slowest.map_or(0, |rate| rate.time_for(queue).as_ps());

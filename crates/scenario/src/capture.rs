@@ -33,7 +33,6 @@ pub enum CapturedProtocol {
 }
 
 impl CapturedProtocol {
-    /// Returns the protocol of a packet.
     pub const fn of(transport: &Transport) -> Self {
         match transport {
             Transport::None | Transport::CongestionNotice(_) => Self::Control,
@@ -123,7 +122,6 @@ pub enum CapturedPlace {
 }
 
 impl PacketCapture {
-    /// Returns whether any place is named.
     pub const fn has_place(&self) -> bool {
         !(self.hosts.is_empty() && self.links.is_empty() && self.ports.is_empty() && self.switches.is_empty())
     }

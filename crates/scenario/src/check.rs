@@ -7,12 +7,11 @@ use hitless_core::settings::{Finding, Problem, SettingsError, structure, without
 
 use crate::kind::{Registry, Surroundings};
 use crate::memory::Limit;
-use crate::{Purpose, Scenario, cross, defaults, files, memory, resources};
+use crate::network::link::read_failures;
+use crate::network::loss::LossModel;
+use crate::{Purpose, Scenario, cross, defaults, memory, resources};
 
 /// Reads a scenario for a simulation, as [`check_for`] does, without a memory limit.
-///
-/// # Errors
-/// All findings.
 pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenario, SettingsError> {
     check_for(text, file_name, Purpose::Simulation, registry, None)
 }
@@ -21,9 +20,6 @@ pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenari
 ///
 /// `file_name` is used in messages, and paths in the scenario are relative to its folder. `registry` holds the
 /// available kinds of mechanisms. A scenario that would exceed the memory `limit` is refused.
-///
-/// # Errors
-/// All findings.
 pub fn check_for(
     text: &str,
     file_name: &str,
@@ -52,8 +48,8 @@ pub fn check_for(
     if let Some(problem) = limit.and_then(|limit| memory::of_fabric(&scenario, limit.execution).beyond(limit.bytes)) {
         return fail(vec![locate(&document, problem)]);
     }
-    let mut problems = files::loss_traces(&mut scenario);
-    problems.extend(files::failures(&mut scenario));
+    let mut problems = loss_traces(&mut scenario);
+    problems.extend(failures(&mut scenario));
     let mut scenario = resolve(scenario);
     problems.extend(cross::check(&scenario, purpose));
     if problems.is_empty() && scenario.switch.checked && purpose != Purpose::Survey {
@@ -98,4 +94,31 @@ fn locate(document: &Document<'_>, mut problem: Problem) -> Finding {
         problem.value = document.written(span.clone()).to_string();
     }
     Finding::at(&document.lines, span, problem)
+}
+
+/// Appends the failures in the file to the scenario's failures; reports an unreadable file.
+fn failures(scenario: &mut Scenario) -> Option<Problem> {
+    let file = scenario.failure_file.take()?;
+    match read_failures(&scenario.folder, &file) {
+        Ok(failures) => scenario.failures.extend(failures),
+        Err(rule) => return Some(Problem::new("failure_file", "", rule)),
+    }
+    None
+}
+
+/// Reads the loss traces; reports unreadable ones.
+fn loss_traces(scenario: &mut Scenario) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (index, link) in scenario.links.iter_mut().enumerate() {
+        let of_start = (format!("link[{index}].loss"), &mut link.loss);
+        let field_of = |number| format!("link[{index}].changes[{number}].loss");
+        let of_changes = link.changes.iter_mut().enumerate();
+        let of_changes = of_changes.filter_map(|(n, change)| Some((field_of(n), change.loss.as_mut()?)));
+        for (field, model) in std::iter::once(of_start).chain(of_changes) {
+            let LossModel::Trace(loss) = model else { continue };
+            let read = loss.read(&scenario.folder);
+            problems.extend(read.err().map(|(name, rule)| Problem::new(format!("{field}.{name}"), "", rule)));
+        }
+    }
+    problems
 }

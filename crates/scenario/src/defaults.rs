@@ -112,7 +112,6 @@ fn expand<'a>(value: &'a mut Value, field: &str) -> Option<&'a mut Table> {
     value.as_table_mut()
 }
 
-/// Fills in the values of a preset.
 fn fill_dcqcn(dcqcn: &mut Value) {
     if let Some(table) = expand(dcqcn, "preset") {
         let preset = read::<DcqcnPreset>(table.get("preset")).unwrap_or_default();

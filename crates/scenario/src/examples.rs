@@ -1,11 +1,9 @@
 //! Annotated scenarios to start from; the same files as in the project's `examples` folder.
 
-/// An example scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
     /// The argument of [`example`].
     pub name: &'static str,
-    /// The text of the file.
     pub text: &'static str,
 }
 
@@ -18,7 +16,6 @@ impl Example {
 
 macro_rules! embedded_examples {
     ($($name:literal),* $(,)?) => {
-        /// All examples.
         pub const EXAMPLES: &[Example] =
             &[$(Example { name: $name, text: include_str!(concat!("../../../examples/", $name, ".toml")) }),*];
     };
@@ -47,7 +44,6 @@ embedded_examples!(
     "bench-w",
 );
 
-/// Returns the text of the example called `name`.
 pub fn example(name: &str) -> Option<&'static str> {
     EXAMPLES.iter().find(|example| example.name == name).map(|example| example.text)
 }

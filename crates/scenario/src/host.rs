@@ -80,9 +80,6 @@ impl HostException {
 
 impl HostSettings {
     /// Returns the settings of each host, with its exception applied.
-    ///
-    /// # Errors
-    /// A sentence about the first unknown name, which a checked scenario does not have.
     pub fn of_each(&self, topology: &Topology) -> Result<Vec<HostSettings>, String> {
         let plain = HostSettings { exceptions: Vec::new(), ..self.clone() };
         let mut settings = vec![plain; topology.hosts.len()];

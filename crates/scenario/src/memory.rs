@@ -1,6 +1,6 @@
 //! Estimates the memory of a run before it begins.
 //!
-//! Sizes are measured ([`PER`]); docs/evidence/reliability.md compares estimates with runs. The estimate covers
+//! Sizes are measured ([`per`]); docs/evidence/reliability.md compares estimates with runs. The estimate covers
 //! everything that can grow without bound: the fabric, flows with their records, packets in flight, tables of
 //! mechanisms, samples. It is meant to be too high rather than too low.
 
@@ -15,56 +15,44 @@ use crate::workload::{Offer, build_group};
 use crate::{FlowPattern, Protocol, Scenario};
 
 /// Measured sizes of things in bytes.
-struct Per {
-    base: f64,
-    link: f64,
-    plain_link_of_fabric: f64,
-    link_of_fabric: f64,
-    link_of_part: f64,
-    flow: f64,
-    flow_handed_over: f64,
-    open_flow: f64,
-    packet: f64,
-    sample: f64,
-    watched_packet: f64,
-    message_of_autopsy: f64,
-    ledger: f64,
-    captured_packet: f64,
+mod per {
+    /// A process with its libraries, including those for its report.
+    pub const BASE: f64 = 150e6;
+    /// A link before it is built.
+    pub const LINK: f64 = 400.0;
+    /// A built link with its two ports, its routes and a share of hosts, for ports with one private queue.
+    pub const PLAIN_LINK_OF_FABRIC: f64 = 650.0;
+    /// The same for other ports.
+    pub const LINK_OF_FABRIC: f64 = 2_250.0;
+    /// The addition for a link in each further partition.
+    pub const LINK_OF_PART: f64 = 350.0;
+    /// A finished flow with its rows in tables.
+    pub const FLOW: f64 = 1_300.0;
+    /// The statistics of a flow with rows that were handed over during the run.
+    pub const FLOW_HANDED_OVER: f64 = 180.0;
+    /// The addition for an active flow.
+    pub const OPEN_FLOW: f64 = 3_000.0;
+    /// A packet in its slot with its place in a queue.
+    pub const PACKET: f64 = 300.0;
+    pub const SAMPLE: f64 = 40.0;
+    /// A packet that the order checker remembers.
+    pub const WATCHED_PACKET: f64 = 120.0;
+    /// A message with its autopsy and its row in the table: counted from the fields, not measured.
+    pub const MESSAGE_OF_AUTOPSY: f64 = 650.0;
+    /// The ledger of a packet: counted, too.
+    pub const LEDGER: f64 = 128.0;
+    pub const CAPTURED_PACKET: f64 = 320.0;
 }
 
-/// In the order of the fields: a process with its libraries, including those for its report; a link before it is built;
-/// a built link with its two ports, its routes and a share of hosts, for ports with one private queue, and for other
-/// ports; the addition for a link in each further partition; a finished flow with its rows in tables; the statistics of
-/// a flow if its rows were handed over during the run; the addition for an active flow; a packet in its slot with its
-/// place in a queue; a sample; a packet that the order checker remembers. Counted from their fields, not measured: a
-/// message with its autopsy and its row in the table; the ledger of a packet.
-const PER: Per = Per {
-    base: 150e6,
-    link: 400.0,
-    plain_link_of_fabric: 650.0,
-    link_of_fabric: 2_250.0,
-    link_of_part: 350.0,
-    flow: 1_300.0,
-    flow_handed_over: 180.0,
-    open_flow: 3_000.0,
-    packet: 300.0,
-    sample: 40.0,
-    watched_packet: 120.0,
-    message_of_autopsy: 650.0,
-    ledger: 128.0,
-    captured_packet: 320.0,
-};
 /// Time for which the order checker remembers arrived packets.
 const WATCHED: Duration = Duration::from_ms(10);
 
-/// Something that takes memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The field that determines its size.
     pub field: String,
     /// Description with its number.
     pub what: String,
-    /// Its size.
     pub bytes: f64,
     /// Whether a run on one thread does not need it.
     pub is_of_threads: bool,
@@ -89,9 +77,8 @@ impl Estimate {
         Self { parts }
     }
 
-    /// Returns the sum in bytes.
     pub fn bytes(&self) -> f64 {
-        PER.base + self.parts.iter().map(|part| part.bytes).sum::<f64>()
+        per::BASE + self.parts.iter().map(|part| part.bytes).sum::<f64>()
     }
 
     /// Reports an estimate above `limit_bytes` on the field of the largest part.
@@ -128,10 +115,10 @@ pub fn of_fabric(scenario: &Scenario, execution: Execution) -> Estimate {
     let links = scenario.topology.link_count() as f64;
     let is_divided = scenario.undivided_because().is_none();
     let threads = if is_divided { (execution.threads as f64).clamp(1.0, links.max(1.0)) } else { 1.0 };
-    let of_fabric = if has_plain_ports(scenario) { PER.plain_link_of_fabric } else { PER.link_of_fabric };
-    let whole = Part::new("topology", format!("{} links", counted(links)), links * (PER.link + of_fabric));
+    let of_fabric = if has_plain_ports(scenario) { per::PLAIN_LINK_OF_FABRIC } else { per::LINK_OF_FABRIC };
+    let whole = Part::new("topology", format!("{} links", counted(links)), links * (per::LINK + of_fabric));
     let further = format!("tables of {} links on {} further threads", counted(links), threads - 1.0);
-    let further = Part::new("topology", further, links * PER.link_of_part * (threads - 1.0));
+    let further = Part::new("topology", further, links * per::LINK_OF_PART * (threads - 1.0));
     Estimate::of(vec![whole, Part { is_of_threads: true, ..further }])
 }
 
@@ -160,7 +147,6 @@ impl Execution {
 /// A limit on the memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// The limit.
     pub bytes: u64,
     /// The execution to which it applies.
     pub execution: Execution,
@@ -170,19 +156,19 @@ pub struct Limit {
 pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) -> Estimate {
     let mut parts = of_fabric(scenario, execution).parts;
     let offers = offers(scenario, topology);
-    let of_flow = if execution.keeps_rows { PER.flow } else { PER.flow_handed_over };
+    let of_flow = if execution.keeps_rows { per::FLOW } else { per::FLOW_HANDED_OVER };
     let carried_bps = topology.host_capacity_bps() as f64;
     let (mut packets, of_path) = (0.0, packets_of_path(scenario, topology));
     for (index, offer) in offers.iter().enumerate() {
         let field = format!("flows[{index}]{}", pace_field(scenario, index));
         let open = piled_up(offer, carried_bps, topology.hosts.len());
         packets += packets_of(scenario, index, offer, open, of_path);
-        let bytes = offer.flows * of_flow + open * (PER.open_flow + state_of(scenario, topology, index));
+        let bytes = offer.flows * of_flow + open * (per::OPEN_FLOW + state_of(scenario, topology, index));
         parts.push(Part::new(field, format!("{} flows", counted(offer.flows)), bytes));
     }
     let packets = packets.min(buffered(scenario, topology));
     let what = format!("{} packets in flight", counted(packets));
-    parts.push(Part::new("switch.buffer", what, packets * PER.packet));
+    parts.push(Part::new("switch.buffer", what, packets * per::PACKET));
     parts.extend(tables_of_mechanisms(scenario, topology));
     parts.push(samples(scenario));
     parts.extend(captured(scenario, carried_bps));
@@ -311,14 +297,14 @@ fn samples(scenario: &Scenario) -> Part {
     let goodput = measure.goodput.iter().map(|sampling| (sampling.period, 1));
     let each = queues.chain(links).chain(goodput).filter(|(period, _)| *period > Duration::ZERO);
     let count: f64 = each.map(|(period, places)| end.as_seconds() / period.as_seconds() * places as f64).sum();
-    Part::new("measure", format!("{} samples", counted(count)), count * PER.sample)
+    Part::new("measure", format!("{} samples", counted(count)), count * per::SAMPLE)
 }
 
 /// Estimates the ledgers of the autopsy, if it is on.
 fn autopsies(scenario: &Scenario, offers: &[Offer], packets: f64) -> Option<Part> {
     let messages: f64 = offers.iter().map(|offer| offer.flows).sum();
     let what = format!("autopsies of {} messages", counted(messages));
-    let bytes = messages * PER.message_of_autopsy + packets * PER.ledger;
+    let bytes = messages * per::MESSAGE_OF_AUTOPSY + packets * per::LEDGER;
     scenario.measure.autopsy.then(|| Part::new("measure.autopsy", what, bytes))
 }
 
@@ -332,7 +318,7 @@ fn captured(scenario: &Scenario, carried_bps: f64) -> impl Iterator<Item = Part>
         // A file is written next to the packets, so each exists twice.
         let payload = if capture.payload { 2.0 * scenario.frame_max().0 as f64 } else { 0.0 };
         let what = format!("{} captured packets", counted(packets));
-        Part::new(format!("measure.capture[{number}].limit"), what, packets * (PER.captured_packet + payload))
+        Part::new(format!("measure.capture[{number}].limit"), what, packets * (per::CAPTURED_PACKET + payload))
     })
 }
 
@@ -342,5 +328,5 @@ fn watched(scenario: &Scenario, offers: &[Offer], carried_bps: f64) -> Option<Pa
     let sent_bytes: f64 = offers.iter().map(|offer| if offer.bytes > 0.0 { offer.bytes } else { f64::INFINITY }).sum();
     let packets = (2.0 * carried_bps / 8.0 * seconds).min(2.0 * sent_bytes) / 1_000.0;
     let what = format!("{} packets that the order checker remembers", counted(packets));
-    scenario.measure.order.then(|| Part::new("measure.order", what, packets * PER.watched_packet))
+    scenario.measure.order.then(|| Part::new("measure.order", what, packets * per::WATCHED_PACKET))
 }

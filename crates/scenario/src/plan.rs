@@ -39,9 +39,7 @@ impl Plan {
 /// A command of the control plane for a mechanism of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedCommand {
-    /// Time of the command.
     pub at: Time,
-    /// The switch.
     pub switch: SwitchId,
     /// Index of the mechanism among those of the switch.
     pub mechanism: usize,
@@ -50,9 +48,6 @@ pub struct PlannedCommand {
 }
 
 /// Builds the scenario's mechanisms.
-///
-/// # Errors
-/// A sentence, if a mechanism names an unknown link; this does not happen in a checked scenario.
 pub fn plan(scenario: &Scenario, topology: &Topology) -> Result<Plan, String> {
     let around = Surroundings { scenario, topology };
     let switches = topology.switches.len();

@@ -12,11 +12,9 @@ use crate::{Scenario, plan};
 /// A set of switches with equal requirements of their mechanisms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchResources {
-    /// Names of the switches.
     pub switches: Vec<String>,
     /// Requirements of each mechanism, with their sums as numbers.
     pub mechanisms: Vec<(Resources, Footprint)>,
-    /// Sum over all mechanisms.
     pub sum: Footprint,
     /// Available resources; `None` for no limit.
     pub budget: Option<Budget>,
@@ -27,20 +25,15 @@ pub struct SwitchResources {
 /// A resource that is short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// Name of the resource.
     pub what: &'static str,
     /// Total requirement.
     pub needed: u64,
-    /// Available amount.
     pub available: u64,
     /// Requirement of each mechanism.
     pub taken: Vec<(&'static str, u64)>,
 }
 
 /// Returns the requirements of all switches that run a mechanism.
-///
-/// # Errors
-/// A sentence, if the scenario cannot be built.
 pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
     let topology = scenario.build_topology()?;
     let streams = RandomStreams::new(scenario.seed);
@@ -72,7 +65,6 @@ pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
 }
 
 impl SwitchResources {
-    /// Converts to JSON, as the command line prints it.
     pub fn as_json(&self) -> Value {
         let mechanism = |(of, numbers): &(Resources, Footprint)| {
             json!({
@@ -157,7 +149,7 @@ const HINT: &str = "hitless scenario resources FILE shows all of it. Leave out a
 
 /// Returns a problem for each set of switches and each resource that is short. The scenario is otherwise valid.
 pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
-    // What a file of flows says is found out when the run is built.
+    // A file of flows is read when the run is built.
     let switches = survey(scenario).unwrap_or_default();
     let shortages = switches.iter().flat_map(|switch| switch.shortages.iter().map(move |shortage| (switch, shortage)));
     let problem = |(switch, shortage)| Problem::new("switch.checked", "", sentence(switch, shortage)).hint(HINT);

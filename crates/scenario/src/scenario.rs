@@ -106,9 +106,6 @@ pub enum Until {
 
 impl Scenario {
     /// Builds the topology, with the rates and delays of `[[link]]`.
-    ///
-    /// # Errors
-    /// A sentence; a checked scenario has no errors.
     pub fn build_topology(&self) -> Result<Topology, String> {
         self.fabric().map_err(|errors| errors.join("; "))
     }

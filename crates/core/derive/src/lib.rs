@@ -1,5 +1,5 @@
-//! `#[derive(hitless_core::state::Value)]`: a type whose fields are values is one, field by field in the order in which
-//! they are declared. `#[derive(hitless_core::state::State)]`: a type is built from a scenario, and a checkpoint has
+//! `#[derive(hitless_core::state::Value)]`: writes and reads a type of values, field by field in the order of its
+//! declaration. `#[derive(hitless_core::state::State)]`: a type is built from a scenario, and a checkpoint has
 //! the fields that have changed.
 //!
 //! Both read names only, and a declaration has few forms: no parser of Rust is needed.
@@ -10,7 +10,7 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 
 const STATE: &str = "::hitless_core::state";
 
-/// Implements `hitless_core::state::Value` for a struct or an enum all of whose fields are values.
+/// Implements `hitless_core::state::Value` for a struct or an enum with values in all fields.
 #[proc_macro_derive(Value)]
 pub fn value(item: TokenStream) -> TokenStream {
     let tokens = without_attributes(item.into_iter().collect());
@@ -111,7 +111,7 @@ fn part_load(name: impl Display) -> String {
     format!("{STATE}::State::load({name}, state_reader)?;")
 }
 
-/// What a struct or a variant has in it: the names of its fields, made up where it has places.
+/// The fields of a struct or a variant; a tuple's get made-up names.
 struct Fields {
     names: Vec<String>,
     /// The text after the type's name that destructures and constructs it.

@@ -5,9 +5,6 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Opens a regular file. Other kinds of files can block the reader or never end.
-///
-/// # Errors
-/// If it is not a regular file, or the system refuses.
 pub fn open(path: &Path) -> io::Result<File> {
     // The check comes before opening, because opening a named pipe already blocks.
     let metadata = fs::metadata(path)?;
@@ -18,9 +15,6 @@ pub fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Reads a regular file as a whole.
-///
-/// # Errors
-/// See [`open`].
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -28,9 +22,6 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Reads a regular file as text.
-///
-/// # Errors
-/// See [`read`]; also if the bytes are not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not text in UTF-8"))
 }

@@ -25,7 +25,6 @@ pub trait State {
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged>;
 }
 
-/// Writes the bytes of a checkpoint.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
@@ -36,7 +35,6 @@ impl Writer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns all written bytes.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -58,7 +56,6 @@ impl fmt::Display for Damaged {
 
 impl std::error::Error for Damaged {}
 
-/// Reads the bytes of a checkpoint.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -71,9 +68,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes the next `count` bytes.
-    ///
-    /// # Errors
-    /// If fewer are left.
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Damaged> {
         let Some(bytes) = self.bytes[self.at..].get(..count) else {
             return Err(self.damaged("more bytes"));
@@ -92,9 +86,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends reading.
-    ///
-    /// # Errors
-    /// If bytes are left.
     pub const fn finish(self) -> Result<(), Damaged> {
         if self.left() == 0 { Ok(()) } else { Err(self.damaged("the end")) }
     }
@@ -114,27 +105,18 @@ impl Writer {
 
 impl Reader<'_> {
     /// Reads the next value.
-    ///
-    /// # Errors
-    /// If the bytes are not such a value.
     pub fn value<T: Value>(&mut self) -> Result<T, Damaged> {
         T::read(self)
     }
 
     /// Reads the number of elements that follow. Each takes at least one byte, so a number above the bytes left is
     /// damage.
-    ///
-    /// # Errors
-    /// If there cannot be that many.
     pub fn count(&mut self) -> Result<usize, Damaged> {
         let count: usize = self.value()?;
         if count > self.left() { Err(self.damaged("a number of elements")) } else { Ok(count) }
     }
 
     /// Checks that the written number of elements is `count`, which follows from the scenario.
-    ///
-    /// # Errors
-    /// If it differs.
     pub fn expect_count(&mut self, count: usize) -> Result<(), Damaged> {
         if self.value::<usize>()? == count { Ok(()) } else { Err(self.damaged("as many elements as were built")) }
     }

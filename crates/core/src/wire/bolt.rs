@@ -22,13 +22,11 @@ impl BoltFlags {
     /// Belongs to the flow's last window: its bandwidth is free one round-trip time later.
     pub const LAST: BoltFlags = BoltFlags(16);
 
-    /// Returns the union of both sets.
     #[must_use]
     pub const fn with(self, other: BoltFlags) -> BoltFlags {
         BoltFlags(self.0 | other.0)
     }
 
-    /// Returns the set without the flags of `other`.
     #[must_use]
     pub const fn without(self, other: BoltFlags) -> BoltFlags {
         BoltFlags(self.0 & !other.0)

@@ -73,7 +73,6 @@ pub struct Packet {
     /// Traffic class (priority code point or DSCP class), set by the sender.
     pub class: u8,
     pub ecn: Ecn,
-    /// Remaining hops.
     pub ttl: u8,
     /// The mechanism of this switch that owns the packet (a copy, a generated packet): its number plus one, or 0 if the
     /// packet is an ordinary one. Meaningless on a link.
@@ -94,9 +93,6 @@ impl Packet {
     pub const INITIAL_TTL: u8 = 64;
 
     /// Puts a shim on the packet; the frame grows by its bytes on the wire.
-    ///
-    /// # Errors
-    /// [`ShimStackFull`]; the packet is unchanged.
     pub fn push_shim<S: Shim>(&mut self, shim: S) -> Result<(), ShimStackFull> {
         self.shims.push(shim)?;
         self.frame_bytes += S::WIRE_BYTES;

@@ -8,7 +8,7 @@ use crate::wire::{Duration, Time};
 /// The pause of each traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct Pauses {
-    /// Start of a pause that a frame has requested; [`Time::NEVER`] means that none is to start.
+    /// Start of a pause that a frame has requested; [`Time::NEVER`] without a request.
     begins_at: [Time; 8],
     /// [`Time::NEVER`] means that a frame has cancelled the pause.
     ends_at: [Time; 8],
@@ -70,13 +70,11 @@ impl Pauses {
         is_first
     }
 
-    /// Cancels the pause of `class`.
     pub fn take_back(&mut self, class: u8) {
         self.begins_at[usize::from(class)] = Time::NEVER;
         self.ends_at[usize::from(class)] = Time::NEVER;
     }
 
-    /// Records that `class` has resumed.
     pub fn note_resumed(&mut self, class: u8, now: Time) {
         let began_at = std::mem::replace(&mut self.began_at[usize::from(class)], Time::NEVER);
         self.earlier = Duration(self.earlier.0 + now.saturating_since(began_at).0);
@@ -126,7 +124,6 @@ impl Pauses {
     }
 }
 
-/// The result of checking a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseEnd {
     /// The pause has ended: the class resumes now.

@@ -36,19 +36,14 @@ impl ShimId {
     }
 
     /// Identifies a header from outside this tree.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
     pub const fn outside(bytes: usize, number: u8) -> Self {
         Self(Self::new(bytes, number).0 | 1 << 7)
     }
 
-    /// The identifier as a number.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// Bytes of the header in the descriptor.
     #[inline]
     pub const fn bytes(self) -> usize {
         (self.0 & Self::LENGTH_MASK) as usize
@@ -169,18 +164,12 @@ impl ShimStack {
     }
 
     /// Puts `shim` on top.
-    ///
-    /// # Errors
-    /// [`ShimStackFull`]; the stack is unchanged.
     pub fn push<S: Shim>(&mut self, shim: S) -> Result<(), ShimStackFull> {
         shim.emit(self.push_room(S::ID)?);
         Ok(())
     }
 
     /// Adds a shim with this identifier, and returns its bytes for the caller to write.
-    ///
-    /// # Errors
-    /// [`ShimStackFull`]; the stack is unchanged.
     pub fn push_room(&mut self, id: ShimId) -> Result<&mut [u8], ShimStackFull> {
         let used_bytes = self.used_bytes();
         let room = self.bytes.get_mut(used_bytes..used_bytes + ID_BYTES + id.bytes()).ok_or(ShimStackFull)?;
@@ -215,7 +204,6 @@ impl ShimStack {
         Some(shim)
     }
 
-    /// Removes the shim with this identifier.
     pub fn remove_id(&mut self, id: ShimId) {
         let Some(start) = self.find(id) else { return };
         self.bytes.copy_within(start + id.bytes().., start - ID_BYTES);

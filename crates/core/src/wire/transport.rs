@@ -75,7 +75,6 @@ impl TcpFlags {
     /// Length of an experimental option (RFC 6994): kind, length, identifier of 2 bytes, sequence number and timestamp.
     pub const LOSS_OPTION_BYTES: u32 = 12;
 
-    /// Returns the union of both sets.
     pub const fn with(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 | other.0)
     }
@@ -191,7 +190,6 @@ pub enum PairPosition {
     Second,
 }
 
-/// The fields of a data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct PacketPairData {
     /// Offset in the flow of the first payload byte.
@@ -207,7 +205,6 @@ pub struct PacketPairData {
     pub measured_segments: u16,
 }
 
-/// The fields of the receiver's answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct PacketPairAcknowledgement {
     pub acknowledgement: u64,

@@ -4,7 +4,6 @@
 //! acknowledgements echo it. The fields are those that the simulator exchanges; the layout of the specification was
 //! not read.
 
-/// A packet of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, crate::state::Value)]
 pub enum UetHeader {
     Data(UetData),
@@ -53,7 +52,6 @@ impl UetHeader {
     }
 }
 
-/// The fields of a data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct UetData {
     /// Number of the packet in its flow, from 0 (packet sequence number).
@@ -67,7 +65,6 @@ pub struct UetData {
     pub acknowledge_now: bool,
 }
 
-/// The fields of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct UetAcknowledgement {
     /// All packets below this number have arrived.
@@ -89,7 +86,6 @@ pub struct UetAcknowledgement {
     pub is_retransmission: bool,
 }
 
-/// The fields of a negative acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct UetNegative {
     /// Number of the trimmed packet.
@@ -97,7 +93,6 @@ pub struct UetNegative {
     pub entropy: u16,
 }
 
-/// The fields of a credit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct UetCredit {
     /// Total bytes granted since the start of the flow.
@@ -105,7 +100,6 @@ pub struct UetCredit {
     pub entropy: u16,
 }
 
-/// The fields of a request for credit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct UetRequest {
     /// Total credit in bytes that the sender wants to have been given.

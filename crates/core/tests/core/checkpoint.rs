@@ -1,15 +1,11 @@
 //! The engine's state survives a round trip through bytes.
 
 use hitless_core::engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Ring, Source};
-use hitless_core::state::{Reader, State, Value, Writer};
+use hitless_core::state::{Reader, State, Writer};
 use hitless_core::wire::{Packet, Time};
 use proptest::prelude::*;
 
-fn written<T: Value>(value: &T) -> Vec<u8> {
-    let mut out = Writer::default();
-    out.value(value);
-    out.finish()
-}
+use crate::state::written;
 
 fn saved(queue: &EventQueue<u64>) -> Vec<u8> {
     let mut out = Writer::default();

@@ -1,4 +1,4 @@
-//! The two traits and their derives: what was written is read, and damage is refused and never more.
+//! The two traits and their derives: values survive a round trip through bytes, and damaged bytes are refused.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -29,7 +29,7 @@ struct Pair<T> {
     second: Option<T>,
 }
 
-fn written<T: Value>(value: &T) -> Vec<u8> {
+pub fn written<T: Value>(value: &T) -> Vec<u8> {
     let mut out = Writer::default();
     out.value(value);
     out.finish()

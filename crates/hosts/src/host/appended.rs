@@ -4,9 +4,6 @@ use std::collections::VecDeque;
 
 use hitless_core::wire::Time;
 
-use super::message::Message;
-
-/// An incomplete message.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Appended {
     bytes: u64,
@@ -31,7 +28,6 @@ pub struct AppendedMessages {
 }
 
 impl AppendedMessages {
-    /// Appends a message at `now`.
     pub fn append(&mut self, now: Time, bytes: u64) {
         self.appended_bytes += bytes;
         let message = Appended { bytes, end_bytes: self.appended_bytes, started: now, delivered: Time::NEVER };
@@ -40,13 +36,12 @@ impl AppendedMessages {
 
     /// Returns the bytes appended but not yet passed to the sender, and marks them as passed.
     pub fn take_unwritten(&mut self) -> u64 {
-        debug_assert!(self.written_bytes <= self.appended_bytes, "more written than appended");
+        assert!(self.written_bytes <= self.appended_bytes, "more written than appended");
         let unwritten = self.appended_bytes - self.written_bytes;
         self.written_bytes = self.appended_bytes;
         unwritten
     }
 
-    /// Records deliveries up to `now`.
     pub fn note_delivered(&mut self, now: Time, delivered_bytes: u64) {
         while let Some(message) = self.messages.get_mut(self.delivered) {
             if message.end_bytes > delivered_bytes {
@@ -62,7 +57,7 @@ impl AppendedMessages {
         self.messages.front().filter(|message| message.end_bytes <= acknowledged_bytes)?;
         let Appended { bytes, started, delivered, .. } = self.messages.pop_front()?;
         assert!(delivered <= now, "a message was acknowledged that had not been delivered");
-        debug_assert!(self.delivered > 0, "acknowledged before it was delivered");
+        assert!(self.delivered > 0, "acknowledged before it was delivered");
         self.delivered -= 1;
         self.completed += 1;
         Some(Message { number: self.completed - 1, bytes, started, delivered, acknowledged: now })
@@ -95,6 +90,16 @@ impl AppendedMessages {
     pub fn delivered_goal(&self) -> u64 {
         self.messages.get(self.delivered).map_or(u64::MAX, |message| message.end_bytes)
     }
+}
+
+/// A message, with its sender's knowledge; unknown times are [`Time::NEVER`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub number: u64,
+    pub bytes: u64,
+    pub started: Time,
+    pub delivered: Time,
+    pub acknowledged: Time,
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ const SLIP_BYTES: u64 = 24;
 pub struct CardClock {
     /// Deviation of the clock in parts per billion; positive is too fast.
     pub offset_ppb: i32,
-    /// Seed of the delays.
     pub seed: u64,
 }
 
@@ -72,7 +71,6 @@ impl CardTiming {
         self.ready_at = Time(last_bit_at.0 - self.catch_up.0);
     }
 
-    /// Returns the earliest start of the next frame on the line.
     pub fn ready_at(&self) -> Time {
         self.ready_at
     }

@@ -10,7 +10,6 @@ use hitless_core::wire::{Duration, FlowId, Pauses, Time};
 
 use super::network_card::{NetworkCardConfig, QueueCapacity};
 
-/// A frame that waits.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct Waiting {
     /// Position among the frames of all classes.
@@ -35,7 +34,6 @@ pub(super) struct ClassQueue {
 pub struct ClassQueues {
     pub(super) queues: [ClassQueue; 8],
     pub(super) pauses: Pauses,
-    /// Whether a frame is on the line.
     pub(super) is_sending: bool,
     next_number: u64,
     wire_bytes: u64,

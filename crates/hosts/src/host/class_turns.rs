@@ -13,7 +13,6 @@ use super::hosts::Hosts;
 use super::state::HostState;
 
 impl HostState {
-    /// The queues of a card that obeys pause frames.
     fn queues(&mut self) -> &mut ClassQueues {
         self.class_queues.as_mut().expect("a card without queues by class has no such event")
     }
@@ -29,7 +28,6 @@ impl HostState {
         }
     }
 
-    /// Handles the end of a frame on the line.
     pub fn frame_sent<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         self.queues().is_sending = false;
         self.send_next(now, true, env);
@@ -50,6 +48,7 @@ impl HostState {
 
     /// Takes a pause frame of the switch; it has no effect on a card that does not obey them.
     pub fn obey_pause<E: HostEnvironment>(&mut self, now: Time, frame: PauseFrame, env: &mut E) {
+        // A quantum is 512 bit times (IEEE 802.3, annex 31B.2).
         let (id, pause_time) = (self.id, self.card.rate().time_for(u64::from(frame.quanta) * 64));
         let Some(queues) = &mut self.class_queues else { return };
         let class = frame.class & 7;
@@ -108,7 +107,6 @@ impl HostState {
 }
 
 impl Hosts {
-    /// Handles an event of a card with a queue for each class.
     pub(super) fn handle_class_queues<E: HostEnvironment>(&mut self, now: Time, event: HostEvent, env: &mut E) {
         match event {
             HostEvent::QueueByClass(packet) => {
@@ -132,7 +130,6 @@ impl Hosts {
         }
     }
 
-    /// Gives turns to the flows that wait for a card with a queue for each class.
     fn class_turns<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
         loop {
             let Self { hosts, flows, .. } = &mut *self;

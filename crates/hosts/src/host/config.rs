@@ -6,7 +6,6 @@ use super::gro::GroConfig;
 use super::network_card::NetworkCardConfig;
 use crate::stack::StackConfig;
 
-/// The configuration of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostConfig {
     pub network_card: NetworkCardConfig,
@@ -22,7 +21,6 @@ pub struct HostConfig {
     pub tcp_small_queues: bool,
     /// Phase of the host's timer interrupt; matters only for transports with ticking timers.
     pub timer_phase: Duration,
-    /// Initial TTL of packets.
     pub time_to_live: u8,
     /// Time that the reorder buffer waits for a missing packet; `None` means no reorder buffer. It reorders marked
     /// packets only.

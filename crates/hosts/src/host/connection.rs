@@ -41,7 +41,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates a connection that is not yet started.
     pub fn new(
         id: FlowId,
         now: Time,
@@ -64,7 +63,6 @@ impl Connection {
         Self { flow, sender_is_here, receiver_is_here, is_one: true, rpc }
     }
 
-    /// Returns whether an end is in this partition and still open.
     #[inline]
     pub fn is_here(&self, side: Side) -> bool {
         match side {
@@ -87,7 +85,6 @@ impl Connection {
         other
     }
 
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.flow.endpoints.read_ahead() ^ u64::from(self.rpc.is_some())
@@ -111,7 +108,6 @@ impl Connection {
         }
     }
 
-    /// Returns the flow's outcome if the run ends now.
     pub fn outcome_of_run(&self) -> FlowOutcome {
         let at_rest = self.flow.endpoints.progress.is_at_rest();
         self.flow.endpoints.outcome.unwrap_or(if at_rest { FlowOutcome::Completed } else { FlowOutcome::Unfinished })
@@ -133,7 +129,6 @@ impl Connection {
         self.flow.deliver(now, side, segment, host, env);
     }
 
-    /// Delivers a packet on a connection with a request and a response.
     #[inline(never)]
     fn deliver_in_rpc<E: HostEnvironment>(
         &mut self,
@@ -175,7 +170,6 @@ impl Connection {
         }
     }
 
-    /// Grants credit to the sender of one direction.
     pub fn grant_credit<E: HostEnvironment>(
         &mut self,
         direction: Direction,
@@ -186,7 +180,6 @@ impl Connection {
         half?.grant_credit(in_advance, visit)
     }
 
-    /// Handles a timer event of one direction.
     pub fn timer<E: HostEnvironment>(&mut self, direction: Direction, timer: Timer, visit: &mut Visit<E>) {
         if direction == Direction::Flow {
             self.flow.timer(timer, visit);
@@ -202,7 +195,6 @@ impl Connection {
         self.flow.reconnect(known_rtt, transports, hosts, streams);
     }
 
-    /// Starts the server's response.
     pub fn answer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.flow.endpoints.asked = self.asked();
         self.flow.continue_application(visit);
@@ -214,7 +206,6 @@ impl Connection {
         Some(Asked { started: self.flow.started, requested: rpc.sent_at() })
     }
 
-    /// Returns the number of duplicates in the reorder buffer.
     pub fn duplicates(&self) -> u64 {
         self.reorder_buffer().map_or(0, |reorder_buffer| reorder_buffer.duplicate_packets)
     }
@@ -283,7 +274,6 @@ impl Connection {
         }
     }
 
-    /// Returns the record of the receiving end.
     pub fn receiver_record(&self, finished: Option<Time>) -> ReceiverRecord {
         ReceiverRecord {
             flow: self.flow.endpoints.id,

@@ -26,7 +26,6 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Creates the state for an application over a transport that is reliable or not.
     pub fn new(application: Application, reliable: bool) -> Self {
         let (message_bytes, count) = match application {
             Application::Messages { count, bytes, .. } => (bytes, count),
@@ -65,7 +64,6 @@ impl Deliveries {
         Some(self.delivered - 1)
     }
 
-    /// Records the end of the sending end.
     pub fn note_sender_end(&mut self, end: SenderEnd) {
         self.sender_end = Some(end);
     }
@@ -82,12 +80,10 @@ impl Deliveries {
         None
     }
 
-    /// Returns whether the receiver is waiting for late datagrams.
     pub fn lingers(&self) -> bool {
         self.lingers
     }
 
-    /// Returns the deadline of this wait.
     pub fn lingers_until(&self) -> Time {
         self.sender_end.map_or(Time::NEVER, |end| end.lingers_until)
     }

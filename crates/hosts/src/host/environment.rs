@@ -45,7 +45,6 @@ pub trait HostEnvironment {
     /// Drops a packet; the driver frees it.
     fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop);
 
-    /// Returns the records of flows and messages.
     fn records(&mut self) -> &mut FlowRecords;
 
     /// Reports the end of a flow's sending end. For datagrams, which the receiving end can wait for,

@@ -17,9 +17,7 @@ pub enum Direction {
 /// One end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Side {
-    /// The end that sends data.
     Sender,
-    /// The end that receives data.
     Receiver,
 }
 
@@ -44,11 +42,8 @@ impl Lane {
 /// The timers of one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Timer {
-    /// Timer of the sending transport.
     Sender,
-    /// Timer of the receiving transport.
     Receiver,
-    /// Timer of the reorder buffer.
     Reorder,
 }
 
@@ -108,11 +103,8 @@ pub enum Wake {
     Application,
     /// The network card has room.
     Card,
-    /// The timer of the sending transport.
     Sender(TimeoutPurpose),
-    /// The timer of the receiving transport.
     Receiver,
-    /// The host grants credit.
     Credit,
 }
 

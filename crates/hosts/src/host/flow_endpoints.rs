@@ -6,11 +6,11 @@
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{FlowId, HostId, Packet, Time};
 
+use super::appended::Message;
 use super::deliveries::Deliveries;
 use super::environment::HostEnvironment;
 use super::event::{Direction, FlowEnd, HostEvent, HostStep, Side, Timer, Wake};
 use super::gro::{ReceiveRing, Segment};
-use super::message::Message;
 use super::ports::Way;
 use super::priority_tagger::PriorityTagger;
 use super::progress::{Progress, Step};
@@ -31,7 +31,6 @@ pub struct Visit<'a, E> {
 }
 
 impl<'a, E: HostEnvironment> Visit<'a, E> {
-    /// Creates a visit without a packet.
     #[inline]
     pub fn new(now: Time, host: &'a mut HostState, env: &'a mut E) -> Self {
         Self { now, host, env, spare: None }
@@ -72,7 +71,6 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates an end at `host` that sends packets like `template`.
     pub fn new(template: Packet, host: &HostState, on_network_card: bool) -> Self {
         let ring = host.gro(on_network_card).map(|config| Box::new(ReceiveRing::new(config)));
         let Packet { flow, source, destination, flow_hash, class, ttl, .. } = template;
@@ -110,9 +108,7 @@ impl Endpoint {
 /// The request before a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Asked {
-    /// Time when the client began to open the connection.
     pub started: Time,
-    /// Time when the client sent the request.
     pub requested: Option<Time>,
 }
 
@@ -153,7 +149,6 @@ pub struct FlowEndpoints {
 }
 
 impl FlowEndpoints {
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let of_end = |end: &Endpoint| u64::from(end.template.ttl) ^ u64::from(end.delays_send);
@@ -168,12 +163,10 @@ impl FlowEndpoints {
         }
     }
 
-    /// Names an end of this direction, for the driver.
     pub fn end_at(&self, side: Side) -> FlowEnd {
         FlowEnd { flow: self.id, side: if self.direction == Direction::Flow { side } else { side.other() } }
     }
 
-    /// Shows the reason of a visit to the driver.
     #[inline(always)]
     pub fn wake<E: HostEnvironment>(&self, side: Side, wake: Wake, env: &mut E) {
         if E::OBSERVES {
@@ -197,12 +190,10 @@ impl FlowEndpoints {
         Some(self.end_mut(side).receive_line.exit(now, &delay, &mut host.stream))
     }
 
-    /// Returns the ring for the kernel's poll, if there is one.
     pub fn ring(&mut self, side: Side) -> Option<&mut ReceiveRing> {
         self.end_mut(side).ring.as_deref_mut()
     }
 
-    /// Returns the traffic class of the sending end.
     pub fn class(&self) -> u8 {
         self.sender_end.template.class
     }
@@ -319,7 +310,6 @@ impl FlowEndpoints {
         self.waiting
     }
 
-    /// Returns the properties that decide on the port of the sender's packets.
     pub fn way(&self) -> Way {
         let Template { destination, flow_hash, .. } = self.sender_end.template;
         Way { destination, flow_hash, spreads: self.spreads }

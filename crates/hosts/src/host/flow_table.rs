@@ -11,7 +11,6 @@ use crate::application::FlowConfig;
 /// A flow's entry in the table: 16 bytes in any state.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) enum FlowSlot {
-    /// Not started.
     Waiting(Box<FlowConfig>),
     Active(Box<Connection>),
     /// Ended, or between hosts of other partitions; packets of the flow can still be under way.
@@ -37,7 +36,6 @@ impl FlowTable {
         self.first + self.latest.len()
     }
 
-    /// Adds the next flow.
     pub fn push(&mut self, slot: FlowSlot) {
         if self.latest.len() == LATEST {
             let (first, has_ended) = (self.first, |slot: &FlowSlot| matches!(slot, FlowSlot::Ended));
@@ -55,7 +53,6 @@ impl FlowTable {
         self.latest.get(number.wrapping_sub(self.first))
     }
 
-    /// Like [`Self::latest`], for changes.
     #[inline(always)]
     pub fn latest_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
         self.latest.get_mut(number.wrapping_sub(self.first))
@@ -66,7 +63,6 @@ impl FlowTable {
         self.latest(number).or_else(|| self.earlier.get(&number))
     }
 
-    /// Like [`Self::get`], for changes.
     #[inline]
     pub fn get_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
         let place = number.wrapping_sub(self.first);
@@ -79,7 +75,6 @@ impl FlowTable {
         self.earlier.get_mut(&number)
     }
 
-    /// Marks a flow as ended.
     pub fn end(&mut self, number: usize) {
         match self.latest.get_mut(number.wrapping_sub(self.first)) {
             Some(slot) => *slot = FlowSlot::Ended,

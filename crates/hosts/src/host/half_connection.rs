@@ -40,7 +40,6 @@ pub struct HalfConnection {
 }
 
 impl HalfConnection {
-    /// Creates one direction of a connection, not yet started.
     pub fn new(
         id: FlowId,
         direction: Direction,
@@ -122,7 +121,6 @@ impl HalfConnection {
         (self.sender, _) = transport.connect(uplink, phases.0, phases.1, source.time_to_live, stream);
     }
 
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let of_receiver = match &self.receiver {
@@ -135,17 +133,14 @@ impl HalfConnection {
         }
     }
 
-    /// Returns the counters of both ends.
     pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
         (self.sender.statistics(), self.receiver.statistics())
     }
 
-    /// Returns the sender's smoothed round-trip time, if measured.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.sender.smoothed_rtt()
     }
 
-    /// Returns when data could first be sent, if the connection is open.
     pub fn opened_at(&self) -> Option<Time> {
         self.sender.opened_at().map(|at| at.max(self.started))
     }
@@ -163,7 +158,6 @@ impl HalfConnection {
         self.continue_application(visit);
     }
 
-    /// Ends the gap between two messages.
     pub fn next_message<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.endpoints.progress.next_message();
         self.continue_application(visit);
@@ -174,7 +168,6 @@ impl HalfConnection {
         self.continue_application(visit);
     }
 
-    /// Closes the stream of appended messages.
     pub fn close(&mut self) {
         self.endpoints.progress.close();
         if self.endpoints.progress.is_done() {
@@ -224,7 +217,6 @@ impl HalfConnection {
         }
     }
 
-    /// Grants credit to the sender.
     pub fn grant_credit<E: HostEnvironment>(&mut self, in_advance: bool, visit: &mut Visit<E>) -> Option<Grant> {
         let grant = self.receiver.grant_credit(in_advance)?;
         self.endpoints.wake(Side::Receiver, Wake::Credit, visit.env);
@@ -252,7 +244,6 @@ impl HalfConnection {
         }
     }
 
-    /// Delivers a packet to the reorder buffer.
     #[inline(never)]
     fn deliver_in_order<E: HostEnvironment>(&mut self, now: Time, segment: Segment, host: &mut HostState, env: &mut E) {
         let Some(buffer) = &mut self.endpoints.reorder_buffer else { return };
@@ -296,7 +287,6 @@ impl HalfConnection {
         self.arm_reorder_buffer(visit.now, visit.host, visit.env);
     }
 
-    /// Returns the reorder buffer's counters, if there is one.
     pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
         Some(self.endpoints.reorder_buffer.as_ref()?.statistics())
     }
@@ -348,25 +338,21 @@ impl HalfConnection {
         }
     }
 
-    /// Gives the flow a turn at the drained card.
     pub fn take_turn<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         let Self { endpoints, sender, receiver, .. } = self;
         dispatch!(sender, SenderState, sender => endpoints.take_turn(sender.as_mut(), receiver, visit));
     }
 
-    /// Serves the sender after a step of the application.
     pub fn continue_application<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.endpoints.wake(Side::Sender, Wake::Application, visit.env);
         self.serve_sender(visit);
     }
 
-    /// Sends everything that may be sent now.
     #[inline(never)]
     pub fn serve_sender<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.endpoints.serve_sender(&mut self.sender, &self.receiver, visit);
     }
 
-    /// Lets the application react to deliveries.
     #[cold]
     fn received_enough<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         if self.endpoints.progress.delivered_goal().is_some() {

@@ -21,7 +21,6 @@ use crate::flow::TransportConfig;
 pub struct HostTotals {
     /// Packets of all flows; strays count as dropped.
     pub packets: PacketCounts,
-    /// Packets dropped by a full network card.
     pub dropped_by_network_card: u64,
     /// Packets that arrived after their flow had ended, or were held until then.
     pub strays: u64,
@@ -36,7 +35,6 @@ pub struct HostTotals {
 }
 
 impl HostTotals {
-    /// Adds the counters of another partition.
     fn add(&mut self, other: &Self) {
         self.packets.add(other.packets);
         self.dropped_by_network_card += other.dropped_by_network_card;
@@ -82,9 +80,6 @@ impl Hosts {
     }
 
     /// Registers a transport for flows.
-    ///
-    /// # Panics
-    /// With more than 65,536 transports.
     pub fn add_transport(&mut self, config: TransportConfig) -> TransportId {
         let id = u16::try_from(self.transports.len()).expect("at most 65,536 transports");
         self.transports.push(config);
@@ -248,7 +243,6 @@ impl Hosts {
         self.deliver(now, packet.into(), env)
     }
 
-    /// Activates a waiting flow.
     fn activate(&mut self, now: Time, flow: FlowId) {
         let Some(slot) = self.flows.get_mut(flow.0 as usize) else { return };
         let FlowSlot::Waiting(config) = slot else { return };
@@ -287,7 +281,6 @@ impl Hosts {
         false
     }
 
-    /// Polls the ring of one end of a flow.
     fn poll<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, side: Side, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let packets = connection.flow.endpoints.ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
@@ -380,7 +373,6 @@ impl Hosts {
         }
     }
 
-    /// Starts a server's response after its thinking time.
     fn answer<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let Self { flows, transports, hosts, streams, .. } = self;
         let Some(FlowSlot::Active(connection)) = flows.get_mut(flow.0 as usize) else { return };
@@ -546,7 +538,6 @@ impl Hosts {
     }
 }
 
-/// Counters, and the progress of flows.
 impl Hosts {
     /// Returns the progress of the sending end of `flow`; `None` before its start, after its end, or in another
     /// partition. Deliveries are known to the receiving end only.
@@ -573,12 +564,10 @@ impl Hosts {
         matches!(self.flows.get(flow.0 as usize), Some(FlowSlot::Ended) | None)
     }
 
-    /// Returns the timing of each host's line.
     pub fn lines(&self) -> impl Iterator<Item = LineTiming> + '_ {
         self.hosts.iter().map(|host| host.card.line())
     }
 
-    /// Returns the number of flows added so far.
     pub fn flow_count(&self) -> usize {
         self.flows.len()
     }

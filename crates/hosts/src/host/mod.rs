@@ -19,8 +19,6 @@
 //! it can repeat acknowledgements. Later packets are strays, counted and dropped. The records of both ends are joined
 //! at the end of a run ([`crate::FlowRecords`]). For requests and appended messages both ends must be in the same
 //! partition.
-//!
-//! Not implemented yet: pause frames from the switch.
 
 mod appended;
 mod card_timing;
@@ -38,10 +36,8 @@ mod flow_table;
 mod gro;
 mod half_connection;
 mod hosts;
-mod message;
 mod network_card;
 mod payload;
-mod port_lines;
 mod port_turns;
 mod ports;
 mod priority_tagger;

@@ -12,18 +12,14 @@ use super::card_timing::{CardClock, CardTiming};
 /// The capacity of a card's queue, including the frame in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueCapacity {
-    /// Unlimited.
     Unlimited,
-    /// Maximum number of frames.
     Packets(u32),
     /// Maximum number of bytes, including the overhead on the wire.
     Bytes(Bytes),
 }
 
-/// The configuration of a network card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkCardConfig {
-    /// Line rate.
     pub rate: BitRate,
     /// Overhead of a frame on the link.
     pub wire_overhead_bytes: u32,
@@ -115,9 +111,6 @@ pub struct NetworkCard {
 
 impl NetworkCard {
     /// Creates an idle card.
-    ///
-    /// # Panics
-    /// If the queue can hold no packet.
     pub fn new(config: &NetworkCardConfig) -> Self {
         let offset_ppb = config.clock.map_or(0, |clock| clock.offset_ppb);
         let clock = LineClock::off_by(config.rate, offset_ppb);
@@ -167,13 +160,11 @@ impl NetworkCard {
         self.append(now, serialisation, frame_bytes)
     }
 
-    /// Commits a frame that a transport has sent.
     #[inline]
     pub fn commit(&mut self, now: Time, frame_bytes: u32) {
         self.committed_until = self.committed_until.max(now) + self.serialisation(frame_bytes);
     }
 
-    /// Returns the timing of frames on the link.
     pub fn line(&self) -> LineTiming {
         LineTiming { clock: self.clock, overhead_bytes: self.wire_overhead_bytes }
     }
@@ -226,7 +217,6 @@ impl NetworkCard {
         self.timing.as_ref().map_or(self.busy_until, |timing| self.busy_until.max(timing.ready_at()))
     }
 
-    /// Returns whether a transport may send a frame.
     #[inline]
     pub fn has_room(&self, now: Time) -> bool {
         self.committed_until.saturating_since(now) < self.backlog_limit

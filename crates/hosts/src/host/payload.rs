@@ -5,9 +5,7 @@ use hitless_core::wire::{PacketPairHeader, RoceOpcode, Transport, UetHeader};
 /// Position of a data packet in its flow, in the transport's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Bytes before it.
     Bytes(u64),
-    /// Packets before it.
     Packets(u64),
 }
 

@@ -17,7 +17,6 @@ use super::network_card::{NetworkCard, NetworkCardConfig};
 /// The configuration of a port at a host with several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortConfig {
-    /// The port's card.
     pub network_card: NetworkCardConfig,
     /// Plane of the port's switch, below 64.
     pub plane: u32,
@@ -66,9 +65,6 @@ pub struct Ports {
 
 impl Ports {
     /// Creates the ports of a host; `planes` has the planes of every host.
-    ///
-    /// # Panics
-    /// With more than 64 ports or planes.
     pub fn new(configs: &[PortConfig], planes: Arc<[u64]>) -> Self {
         assert!(configs.len() <= 64 && configs.iter().all(|config| config.plane < 64), "sets of ports have 64 bits");
         let port = |config: &PortConfig| Port {
@@ -100,7 +96,6 @@ impl Ports {
         PortId(rest.trailing_zeros() as u16)
     }
 
-    /// Returns the port of a packet.
     pub fn choose_for(&self, packet: &Packet) -> PortId {
         let key = match &packet.transport {
             Transport::Uet(header) => header.entropy().into(),

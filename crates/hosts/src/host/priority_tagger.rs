@@ -7,7 +7,7 @@ use hitless_core::wire::{Packet, PriorityMark, Time};
 
 use super::payload::{Place, payload};
 use crate::application::Application;
-use crate::priority_tagging::{PriorityTagging, Rank};
+use crate::application::{PriorityTagging, Rank};
 
 /// A message not known to have arrived, or the part of one between two pauses.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]

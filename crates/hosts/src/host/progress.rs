@@ -3,7 +3,7 @@
 use hitless_core::wire::{Duration, Time};
 
 use super::appended::AppendedMessages;
-use super::message::Message;
+use super::appended::Message;
 use crate::application::Application;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
@@ -80,7 +80,6 @@ impl Progress {
         (now < stop).then_some(stop)
     }
 
-    /// Ends the gap.
     pub fn next_message(&mut self) {
         if self.phase == Phase::Gap {
             self.phase = Phase::Due;
@@ -89,9 +88,6 @@ impl Progress {
     }
 
     /// Appends a message on an open connection.
-    ///
-    /// # Panics
-    /// If the connection is not open.
     pub fn append(&mut self, now: Time, bytes: u64) {
         assert!(self.phase == Phase::Open, "a message for a connection that is not open");
         if let Some(appended) = &mut self.appended {
@@ -100,7 +96,6 @@ impl Progress {
         self.set_goals();
     }
 
-    /// Closes the stream of appended messages.
     pub fn close(&mut self) {
         if self.phase == Phase::Open {
             self.phase = if self.is_at_rest() { Phase::Done } else { Phase::Draining };

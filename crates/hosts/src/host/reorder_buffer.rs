@@ -10,7 +10,7 @@ use hitless_core::wire::{Duration, Packet, PriorityMark, Time};
 use super::payload::{Place, payload};
 use super::timers::PendingTimers;
 use crate::application::{Application, ReorderBufferStatistics};
-use crate::priority_tagging::{PriorityTagging, Rank};
+use crate::application::{PriorityTagging, Rank};
 
 /// The source of a packet's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
@@ -56,7 +56,6 @@ struct Held {
 pub enum Arrival {
     /// Passes to the transport at once, alone.
     Passes,
-    /// Waits.
     IsHeld,
     /// Releases packets: the transport gets [`ReorderBuffer::ready`] now.
     Releases,
@@ -218,7 +217,6 @@ impl ReorderBuffer {
         self.release(last + 1);
     }
 
-    /// Removes all held packets.
     pub fn take_held(&mut self) -> impl Iterator<Item = PacketHandle> + '_ {
         self.deadline = Time::NEVER;
         self.held.drain(..).map(|held| held.packet)

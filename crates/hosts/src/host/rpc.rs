@@ -71,7 +71,6 @@ impl Rpc {
         self.half.as_ref()?.smoothed_rtt()
     }
 
-    /// Returns when the client sent the request, if it has.
     pub fn sent_at(&self) -> Option<Time> {
         self.sent_at.or_else(|| self.half.as_ref()?.opened_at())
     }
@@ -84,12 +83,10 @@ impl Rpc {
         self.half = None;
     }
 
-    /// Returns the counters of both ends of the request's direction.
     pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
         self.half.as_ref().map_or((self.sender, self.receiver), |half| half.statistics())
     }
 
-    /// Returns the reorder buffer's counters for the request's direction.
     pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
         self.half.as_ref().map_or(self.reorder_buffer, |half| half.reorder_buffer())
     }

@@ -103,7 +103,6 @@ impl HostState {
         }
     }
 
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.card.drained_at().as_ps() ^ self.waiting.len() as u64
@@ -190,12 +189,11 @@ impl HostState {
         if self.card.has_room(now) { self.waiting.pop_front() } else { None }
     }
 
-    /// Takes the flows out of the line whose class is not known yet.
+    /// Takes all flows out of the line; their classes are not known yet.
     pub fn take_all_waiting(&mut self) -> VecDeque<FlowId> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Handles the drain event.
     pub fn drain_fired(&mut self) {
         self.drain_pending = false;
     }

@@ -23,7 +23,6 @@ pub struct PendingTimers {
 }
 
 impl PendingTimers {
-    /// No pending event.
     pub const NONE: PendingTimers =
         PendingTimers { earliest: Time::NEVER, later: [Time::NEVER; SLOTS - 1], later_count: 0 };
 

@@ -22,16 +22,13 @@ pub struct Outgoing {
     pub ecn: Ecn,
 }
 
-/// The counters of a sending end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SenderStatistics {
     /// Data packets sent, including retransmissions.
     pub packets_sent: u64,
-    /// Data packets retransmitted.
     pub packets_retransmitted: u64,
     /// Loss recoveries without a timeout (fast recovery, go-back-N after a NACK).
     pub fast_recoveries: u64,
-    /// Retransmission timeouts.
     pub timeouts: u64,
     /// Tail loss probes sent (RFC 8985, section 7).
     pub tail_loss_probes: u64,
@@ -65,7 +62,6 @@ pub struct SackRecord {
     pub pending_bytes: u64,
 }
 
-/// The counters of a receiving end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ReceiverStatistics {
     /// Data packets received, including duplicates.

@@ -1,7 +1,7 @@
 //! Checks of `[[measure.capture]]`.
 
+use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::Quantity;
-use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::Time;
 
 use super::check::Check;
@@ -18,7 +18,7 @@ impl Check<'_> {
     }
 
     fn capture(&mut self, capture: &PacketCapture, topology: &Topology, section: &str) {
-        self.capture_name(capture, section);
+        self.names_a_file(&capture.name, "file", &format!("{section}.name"));
         self.require_else(capture.has_place(), || {
             let hint = "name hosts, links, ports or switches; \"*\" is all of a kind";
             Problem::new(format!("{section}.links"), "", "a capture needs a place").hint(hint)
@@ -32,22 +32,9 @@ impl Check<'_> {
         self.capture_times(capture, section);
     }
 
-    /// A capture is a file of its name.
-    fn capture_name(&mut self, capture: &PacketCapture, section: &str) {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let fits = capture.name.chars().all(is_plain) && capture.name.starts_with(|c: char| c != '.');
-        let rule = "must be letters, digits, '-', '_' and '.', because a file is named after it";
-        self.require(fits, &format!("{section}.name"), rule);
-    }
-
     fn capture_filter(&mut self, capture: &PacketCapture, section: &str) {
-        let groups = || self.scenario.flows.iter().map(|group| group.name.as_str());
-        let unknown = |(_, name): &(usize, &String)| !groups().any(|group| group == *name);
-        let unknown: Vec<_> = capture.groups.iter().enumerate().filter(unknown).collect();
-        for (index, name) in unknown {
-            let hint = suggestion(name, self.scenario.flows.iter().map(|group| group.name.as_str()));
-            let field = format!("{section}.groups[{index}]");
-            self.report(Problem::new(field, "", "no [[flows]] has this name").maybe_hint(hint));
+        for (index, group) in capture.groups.iter().enumerate() {
+            self.group_exists(group, &format!("{section}.groups[{index}]"));
         }
         let are_classes = capture.classes.iter().all(|&class| class < 8);
         self.require(are_classes, &format!("{section}.classes"), "must be from 0 to 7");

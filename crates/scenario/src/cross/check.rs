@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::QueueLength;
+use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::{Bytes, Time};
 
 use crate::network::recovery::RecoveryScheme;
@@ -29,37 +29,30 @@ const GUESSES: usize = 100;
 /// A check in progress. Each rule reads the scenario, finds places by name, and reports violations. The order of
 /// reports does not matter, because they are shown in the order of the file.
 pub struct Check<'a> {
-    /// The scenario, with all defaults filled in.
     pub scenario: &'a Scenario,
-    /// The purpose of reading it.
     pub purpose: Purpose,
     problems: Vec<Problem>,
 }
 
 impl<'a> Check<'a> {
-    /// Starts a check without problems.
     pub fn new(scenario: &'a Scenario, purpose: Purpose) -> Self {
         Self { scenario, purpose, problems: Vec::new() }
     }
 
-    /// Returns all problems in the order of their reports.
     pub fn into_problems(self) -> Vec<Problem> {
         self.problems
     }
 }
 
 impl Check<'_> {
-    /// Number of problems reported so far.
     pub fn found(&self) -> usize {
         self.problems.len()
     }
 
-    /// Reports a problem.
     pub fn report(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
-    /// Reports each of `problems`.
     pub fn report_all(&mut self, problems: impl IntoIterator<Item = Problem>) {
         self.problems.extend(problems);
     }
@@ -82,6 +75,24 @@ impl Check<'_> {
         for (index, name) in names.enumerate() {
             let field = format!("{section}[{index}].name");
             self.require_else(seen.insert(name), || Problem::new(field, "", "this name is taken"));
+        }
+    }
+
+    /// Requires that `name` can be the name of a `what`, a file or a folder.
+    pub(super) fn names_a_file(&mut self, name: &str, what: &str, field: &str) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        // A leading point would hide it.
+        let fits = name.chars().all(is_plain) && name.starts_with(|c: char| c != '.');
+        let rule = format!("must be letters, digits, '-', '_' and '.', because a {what} is named after it");
+        self.require(fits, field, &rule);
+    }
+
+    /// Requires a group of flows with the name `group`.
+    pub(super) fn group_exists(&mut self, group: &str, field: &str) {
+        let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
+        if !names().any(|name| name == group) {
+            let problem = Problem::new(field, "", "no [[flows]] has this name");
+            self.problems.push(problem.maybe_hint(suggestion(group, names())));
         }
     }
 

@@ -23,7 +23,6 @@ struct Runs {
 }
 
 impl Check<'_> {
-    /// Checks the combination of mechanisms of each switch.
     pub(super) fn composition(&mut self, around: Surroundings<'_>) {
         let mut switches: BTreeMap<SwitchId, Runs> = BTreeMap::new();
         for entry in &self.scenario.mechanisms {

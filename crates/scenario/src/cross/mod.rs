@@ -47,7 +47,6 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
 }
 
 impl Check<'_> {
-    /// Runs each kind's checks of its entries.
     fn mechanisms(&mut self, around: Surroundings<'_>) {
         let mut kinds = Vec::new();
         for (number, entry) in around.scenario.mechanisms.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Checks of the run as a whole: its name, its end, its records.
 
+use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::Quantity;
-use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::{Duration, Time};
 
 use super::check::Check;
@@ -12,15 +12,12 @@ use crate::{FlowGroup, FlowPattern, Purpose, Until};
 impl Check<'_> {
     pub(super) fn run(&mut self) {
         let scenario = self.scenario;
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let name_fits = scenario.name.chars().all(is_plain) && scenario.name.starts_with(|c: char| c != '.');
-        self.require(
-            name_fits,
-            "name",
-            "must be letters, digits, '-', '_' and '.', because a folder is named after it",
-        );
+        self.names_a_file(&scenario.name, "folder", "name");
         if self.purpose == Purpose::Simulation {
-            self.require_flows();
+            self.require_else(!scenario.flows.is_empty(), || {
+                let hint = "hitless lab up runs a scenario without flows: there your programs send";
+                Problem::new("flows", "", "must be given, because nothing else sends").hint(hint)
+            });
         }
         if self.purpose == Purpose::Simulation && scenario.until == Until::Duration {
             self.require_else(scenario.duration.is_some(), || {
@@ -35,13 +32,6 @@ impl Check<'_> {
             Problem::new("warmup", "", rule)
         });
         self.samples(duration);
-    }
-
-    fn require_flows(&mut self) {
-        self.require_else(!self.scenario.flows.is_empty(), || {
-            let hint = "hitless lab up runs a scenario without flows: there your programs send";
-            Problem::new("flows", "", "must be given, because nothing else sends").hint(hint)
-        });
     }
 
     /// Limits the number of samples, because samples stay in memory until the run ends.
@@ -110,10 +100,6 @@ impl Check<'_> {
 
     fn sampled_group(&mut self, (group, period): (&String, Duration), section: &str) {
         self.require(period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
-        let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
-        self.require_else(names().any(|name| name == group), || {
-            let rule = "no [[flows]] has this name";
-            Problem::new(format!("{section}.group"), "", rule).maybe_hint(suggestion(group, names()))
-        });
+        self.group_exists(group, &format!("{section}.group"));
     }
 }

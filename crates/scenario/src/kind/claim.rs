@@ -61,24 +61,19 @@ pub enum Places {
 /// A claim and its places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// The claim.
     pub claim: Claim,
-    /// The places.
     pub at: Places,
 }
 
 impl Claim {
-    /// Makes the claim at these ports.
     pub fn at_ports(self, ports: impl IntoIterator<Item = SwitchPort>) -> Claimed {
         Claimed { claim: self, at: Places::Ports(ports.into_iter().collect()) }
     }
 
-    /// Makes the claim on these links.
     pub fn on_links(self, links: &[DirectedLink]) -> Claimed {
         Claimed { claim: self, at: Places::Links(links.to_vec()) }
     }
 
-    /// Makes the claim on all of these switches.
     pub fn on_switches(self, switches: &BTreeSet<SwitchId>) -> Claimed {
         Claimed { claim: self, at: Places::Switches(switches.clone()) }
     }

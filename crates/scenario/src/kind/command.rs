@@ -16,9 +16,7 @@ pub fn built<M: Mechanism + 'static>((switch, mechanism): (SwitchId, M)) -> (Swi
 /// A command of the control plane to the mechanism that an entry has built on a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlCommand {
-    /// Time of the command.
     pub at: Time,
-    /// The switch.
     pub switch: SwitchId,
     /// Number of the command, defined by the mechanism.
     pub number: u32,
@@ -27,7 +25,6 @@ pub struct ControlCommand {
 /// Limit of the queue of a recirculation port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecirculationLimit {
-    /// The switch.
     pub switch: SwitchId,
     /// The number of the recirculation port at the switch.
     pub port: u16,
@@ -52,9 +49,7 @@ pub enum ProtectionOrder {
 /// One end of a protected link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protection {
-    /// The switch at this end.
     pub switch: SwitchId,
-    /// The switch's port.
     pub port: PortId,
     /// Whether it is the sending or the receiving end.
     pub end: LinkEnd,

@@ -10,7 +10,7 @@ use schemars::SchemaGenerator;
 use serde_json::Value;
 
 use super::registry::Registry;
-use super::schema::tagged;
+use super::registry::tagged;
 
 impl Registry {
     /// Adds the congestion control `C`.

@@ -167,9 +167,6 @@ type Held = &'static dyn ErasedKind;
 
 impl Entry {
     /// Reads the settings of an entry.
-    ///
-    /// # Errors
-    /// The reason why `entry` is not valid for the kind.
     pub(super) fn read(kind: Held, number: usize, entry: Table) -> Result<Self, String> {
         Ok(Self { facts: kind.facts(), kind: Arc::new(kind), number, settings: kind.read(entry)? })
     }

@@ -11,7 +11,6 @@ mod erased;
 mod facts;
 mod registry;
 mod runtime;
-mod schema;
 mod surroundings;
 mod traits;
 

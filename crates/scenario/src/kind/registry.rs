@@ -5,14 +5,13 @@ use std::sync::OnceLock;
 use hitless_core::settings::schema::completed;
 use hitless_hosts::transport::tcp::congestion::CongestionKind;
 use hitless_switch::Counter;
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value, json};
 use toml::Table;
 
 use super::erased::{Erased, ErasedKind};
 use super::runtime::{Profile, RuntimeKind, made};
-use super::schema::{add_congestion, tagged};
 use super::{Entry, Kind};
 use crate::Scenario;
 use crate::network::topology::Topology;
@@ -27,7 +26,6 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Makes an empty registry.
     pub const fn new() -> Self {
         Self { kinds: Vec::new(), congestion: Vec::new(), schema: OnceLock::new() }
     }
@@ -55,14 +53,12 @@ impl Registry {
         Ok(Self { schema: OnceLock::new(), ..self })
     }
 
-    /// Removes the kind with this name.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.kinds.retain(|kind| kind.facts().name != name);
         Self { schema: OnceLock::new(), ..self }
     }
 
-    /// Returns the names of the kinds in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.kinds.iter().map(|kind| kind.facts().name)
     }
@@ -106,9 +102,6 @@ impl Registry {
     }
 
     /// Reads raw entries.
-    ///
-    /// # Errors
-    /// The first invalid entry.
     pub(crate) fn read(&self, entries: Option<toml::Value>) -> Result<Vec<Entry>, String> {
         let Some(entries) = entries else { return Ok(Vec::new()) };
         let entries: Vec<Table> = entries.try_into().map_err(|error: toml::de::Error| error.message().to_string())?;
@@ -125,5 +118,33 @@ impl Registry {
         let name = entry.get("kind")?.as_str()?;
         let found = self.kinds.iter().enumerate().find(|(_, kind)| kind.facts().name == name);
         found.map(|(number, kind)| (number, *kind))
+    }
+}
+
+/// Tags the schema of a kind's settings with its name.
+pub(super) fn tagged(name: &str, summary: &str, schema: Schema) -> Value {
+    let mut schema = schema.to_value();
+    schema["description"] = summary.into();
+    let properties =
+        schema.as_object_mut().map(|object| object.entry("properties").or_insert_with(|| Map::new().into()));
+    if let Some(properties) = properties {
+        properties["kind"] = json!({ "type": "string", "const": name });
+    }
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    schema["required"] = [Value::from("kind")].into_iter().chain(required).collect();
+    schema
+}
+
+/// Adds congestion controls to the two places of a scenario's schema that list them: tables, and names of controls
+/// without required settings.
+pub(super) fn add_congestion(schema: &mut Value, controls: Vec<(&'static str, Value)>) {
+    let mut add = |place: &str, item: Value| {
+        schema.pointer_mut(place).and_then(Value::as_array_mut).expect("the schema lists controls").push(item);
+    };
+    for (name, variant) in controls {
+        if variant["required"].as_array().is_some_and(|required| required.len() == 1) {
+            add("/$defs/CongestionName/enum", name.into());
+        }
+        add("/$defs/Congestion/oneOf", variant);
     }
 }

@@ -65,11 +65,9 @@ impl Profile {
 /// The place of a mechanism to be built.
 #[derive(Debug)]
 pub struct Site<'a> {
-    /// The name of the switch.
     pub switch: &'a str,
     /// The ports of this switch that the entry names.
     pub ports: Vec<PortId>,
-    /// The random stream of the mechanism.
     pub stream: Stream,
 }
 
@@ -89,7 +87,6 @@ pub trait RuntimeKind: Send + Sync {
     fn build(&self, settings: &Table, site: Site<'_>) -> Result<Box<dyn Mechanism>, String>;
 }
 
-/// A kind and its profile.
 struct Made {
     facts: &'static Facts,
     profile: Profile,

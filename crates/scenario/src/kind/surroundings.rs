@@ -16,7 +16,6 @@ use crate::network::topology::{DirectedLink, Endpoint, LinkSpec, SwitchId, Topol
 pub struct Surroundings<'a> {
     /// The scenario. Its entries are missing while they are [resolved](super::Kind::resolve).
     pub scenario: &'a Scenario,
-    /// The fabric.
     pub topology: &'a Topology,
 }
 

@@ -136,9 +136,6 @@ const FAILURES_ENDING: &str = ".failures";
 
 /// Reads a file with one failure per line, `link first_ns outage_ns`; an outage of `-` lasts until the repair. The path
 /// is relative to `folder`.
-///
-/// # Errors
-/// If the file cannot be read; otherwise the first invalid line.
 pub fn read_failures(folder: &Path, file: &str) -> Result<Vec<LinkFailure>, String> {
     if !file.ends_with(FAILURES_ENDING) {
         return Err(format!("must end in \"{FAILURES_ENDING}\""));

@@ -11,7 +11,6 @@ use hitless_core::settings::{LineError, without_byte_order_mark};
 /// A cumulative distribution of flow sizes, linear between its points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
-    /// Source of the table.
     pub source: String,
     /// Remarks about it.
     pub note: String,
@@ -50,9 +49,6 @@ impl Cdf {
     }
 
     /// Parses a table.
-    ///
-    /// # Errors
-    /// The first invalid line.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let mut cdf = Self { source: String::new(), note: String::new(), points: Vec::new() };
         for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {

@@ -5,12 +5,9 @@ use std::str::FromStr;
 use hitless_core::settings::{LineError, without_byte_order_mark};
 use hitless_core::wire::{HostId, Time};
 
-/// A line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFlow {
-    /// The sending host.
     pub source: HostId,
-    /// The receiving host.
     pub destination: HostId,
     /// Size, at least 1, in bytes; in packets if the group sets their payload.
     pub size: u64,
@@ -40,9 +37,6 @@ pub fn named(name: &str) -> Option<&'static str> {
 }
 
 /// Parses a list for a fabric of `hosts` hosts; flows are in the order of the text.
-///
-/// # Errors
-/// The first invalid line.
 pub fn parse(text: &str, hosts: usize) -> Result<Vec<ListedFlow>, LineError> {
     let lines = (1..).zip(without_byte_order_mark(text).lines()).map(|(number, line)| (number, line.trim()));
     let flows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));

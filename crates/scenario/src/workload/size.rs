@@ -8,11 +8,8 @@ use super::cdf::Cdf;
 /// A distribution of flow sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeSampler {
-    /// An empirical distribution.
     Cdf(Cdf),
-    /// One size.
     Fixed(u64),
-    /// A truncated Pareto distribution.
     Pareto(Pareto),
 }
 
@@ -58,7 +55,6 @@ impl Pareto {
         Some(Self { shape, smallest, largest, kept })
     }
 
-    /// Returns the mean in bytes after truncation.
     pub fn mean(&self) -> f64 {
         let whole = self.shape * self.smallest / (self.shape - 1.0);
         let left_out = exp((self.shape - 1.0) * ln(self.smallest / self.largest));

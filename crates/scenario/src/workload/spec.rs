@@ -29,7 +29,6 @@ impl Messages {
 /// One flow (connection) to be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct FlowSpec {
-    /// The sending host.
     pub source: HostId,
     /// The receiving host, different from the source.
     pub destination: HostId,
@@ -41,7 +40,6 @@ pub struct FlowSpec {
     pub stop: Option<Time>,
     /// Index into [`crate::Scenario::transport_configs`].
     pub transport: usize,
-    /// Messages on this connection.
     pub messages: Messages,
     /// Traffic class (priority) of its packets.
     pub class: u8,

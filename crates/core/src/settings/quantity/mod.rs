@@ -22,36 +22,20 @@ fn read<'de, Q: Quantity, D: Deserializer<'de>>(text: &str) -> Result<Q, D::Erro
 }
 
 impl<Q: Quantity> Text<Q> {
-    /// Writes the text.
-    ///
-    /// # Errors
-    /// Those of the serializer.
     pub fn serialize<S: Serializer>(value: &Q, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&value.text())
     }
 
-    /// Reads the text.
-    ///
-    /// # Errors
-    /// If it is not a quantity of this kind.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
         read::<Q, D>(&String::deserialize(deserializer)?)
     }
 }
 
 impl<Q: Quantity> Optional<Q> {
-    /// Writes the text, or nothing.
-    ///
-    /// # Errors
-    /// Those of the serializer.
     pub fn serialize<S: Serializer>(value: &Option<Q>, serializer: S) -> Result<S::Ok, S::Error> {
         value.map(Q::text).serialize(serializer)
     }
 
-    /// Reads the text, if there is one.
-    ///
-    /// # Errors
-    /// If it is not a quantity of this kind.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Q>, D::Error> {
         Option::<String>::deserialize(deserializer)?.map(|text| read::<Q, D>(&text)).transpose()
     }

@@ -33,9 +33,6 @@ pub trait Quantity: Copy {
     const FORMAT: &'static str;
     const EXAMPLE: &'static str;
     /// Parses the text.
-    ///
-    /// # Errors
-    /// If `text` is not a number and a unit of this kind.
     fn read(text: &str) -> Result<Self, QuantityError>;
     /// Writes the value in a form from which [`Self::read`] gives the same value back.
     fn text(self) -> String;

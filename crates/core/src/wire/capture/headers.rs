@@ -23,7 +23,6 @@ const PRIORITY_PAUSE: u16 = 0x0101;
 /// A frame from its destination address to its end, without check sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameBytes {
-    /// All headers.
     pub head: Vec<u8>,
     /// Zeros after the headers.
     pub payload_bytes: u32,
@@ -36,7 +35,6 @@ pub struct FrameBytes {
 }
 
 impl FrameBytes {
-    /// Length of the frame.
     pub fn length_bytes(&self) -> u32 {
         (self.head.len() + self.tail.len()) as u32 + self.payload_bytes + self.padding_bytes
     }
@@ -46,7 +44,6 @@ impl FrameBytes {
         if is_whole || self.payload_bytes == 0 { self.length_bytes() } else { self.head.len() as u32 }
     }
 
-    /// Appends the first `kept_bytes`.
     pub fn put(&self, is_whole: bool, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.head);
         if is_whole || self.payload_bytes == 0 {
@@ -65,7 +62,6 @@ impl FrameBytes {
     }
 }
 
-/// The address of a host.
 pub fn address_of(host: HostId) -> [u8; 4] {
     let [_, a, b, c] = (host.0.wrapping_add(1)).to_be_bytes();
     [10, a, b, c]

@@ -64,7 +64,6 @@ impl Flow {
         datagram.on_link(packet, spoken)
     }
 
-    /// The ports of a packet: of its source, and of its destination.
     fn ports(&self, packet: &Packet) -> [u16; 2] {
         let client = CLIENT_PORTS_FROM + packet.flow.0 % CLIENT_PORTS;
         let server = match self.service.port {

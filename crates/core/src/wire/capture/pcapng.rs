@@ -76,7 +76,6 @@ fn put_time(out: &mut Vec<u8>, at: Time) {
     put(out, ns as u32);
 }
 
-/// Appends the start of a file.
 pub fn put_section(out: &mut Vec<u8>, application: &str, comment: &str) {
     put_block(out, block::SECTION, |out| {
         put(out, 0x1a2b_3c4d);
@@ -124,7 +123,6 @@ pub struct Captured<'a> {
     pub is_whole: bool,
 }
 
-/// Appends a packet.
 pub fn put_packet(out: &mut Vec<u8>, captured: &Captured<'_>, frame: &FrameBytes) {
     put_block(out, block::PACKET, |out| {
         put(out, captured.interface);

@@ -26,9 +26,6 @@ pub struct Frame {
 
 impl Frame {
     /// Parses a frame without check sequence.
-    ///
-    /// # Errors
-    /// [`FrameTooShort`]: it does not contain a whole Ethernet header.
     pub fn parse(bytes: &[u8]) -> Result<Self, FrameTooShort> {
         let header = Header::parse(bytes)?;
         let payload = &bytes[header.payload_at..];

@@ -19,9 +19,6 @@ const PADDED_BYTES_MAX: usize = MINIMUM_BYTES + 4;
 impl LinkFormat {
     /// Decodes a frame of the link with headers among the `spoken`. It allocates nothing, and the format bounds the
     /// work.
-    ///
-    /// # Errors
-    /// [`Refusal`]: the reason for rejecting the frame.
     pub fn decode<'a>(&self, spoken: &LinkHeaderSet, bytes: &'a [u8]) -> Result<LinkFrame<'a>, Refusal> {
         self.check_ethernet(bytes)?;
         let [version, counts] =

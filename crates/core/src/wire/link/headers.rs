@@ -70,9 +70,6 @@ pub static PRIORITIES: LinkHeaders = LinkHeaders::on_packets(&[LinkHeader::new::
 
 /// Reads a header from the front of `bytes` and pushes it on the stack; returns its length. A header is accepted if it
 /// is legal and its reserved bits are zero.
-///
-/// # Errors
-/// The reason for rejecting it.
 pub fn parse<S: Shim>(bytes: &[u8], stack: &mut ShimStack, is_legal: impl Fn(&S) -> bool) -> Result<usize, Refusal> {
     let bytes = bytes.get(..S::BYTES).ok_or(Refusal::Truncated)?;
     if stack.contains::<S>() {

@@ -73,7 +73,6 @@ impl RefusalCounters {
         *counter = counter.saturating_add(1);
     }
 
-    /// The number of frames rejected for this reason.
     pub fn get(&self, refusal: Refusal) -> u64 {
         self.0[refusal as usize]
     }

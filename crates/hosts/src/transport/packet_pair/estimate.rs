@@ -26,7 +26,6 @@ pub(super) struct ShareEstimate {
 }
 
 impl ShareEstimate {
-    /// Creates an estimate without a gap.
     pub fn new(config: &PacketPairSettings) -> Self {
         let mss_bytes = config.mss.0 as f64;
         let PacketPairSettings { gap_gain: gain, window_factor, longest_pair, .. } = *config;

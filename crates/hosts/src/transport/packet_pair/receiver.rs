@@ -9,7 +9,6 @@ use super::settings::PacketPairSettings;
 use crate::transport::tcp::TcpReceiver;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
-/// The receiving end of a packet-pair connection.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct PacketPairReceiver {
     tcp: TcpReceiver,
@@ -22,16 +21,12 @@ pub struct PacketPairReceiver {
 
 impl PacketPairReceiver {
     /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo its tick.
-    ///
-    /// # Panics
-    /// If `config` is invalid.
     pub fn new(config: &PacketPairSettings, timer_phase: Duration) -> Self {
         config.check();
         let tcp = TcpReceiver::new(&config.recovery(), timer_phase);
         Self { tcp, pair: 0, first_arrived_at: Time::ZERO, gap: Duration::ZERO }
     }
 
-    /// Returns the bytes received above a gap.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.tcp.out_of_order_bytes()
     }

@@ -19,7 +19,6 @@ struct Rest {
     measured_segments: u16,
 }
 
-/// The sending end of a packet-pair connection.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct PacketPairSender {
     tcp: TcpSender,
@@ -37,7 +36,6 @@ pub struct PacketPairSender {
     segments_per_round: u32,
     /// Earliest start of the next pair longer than two packets.
     next_long_at: Time,
-    /// Time of the last acknowledgement.
     last_heard_at: Time,
     mss_bytes: u16,
     restart_after_idle: bool,
@@ -45,9 +43,6 @@ pub struct PacketPairSender {
 
 impl PacketPairSender {
     /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo its tick.
-    ///
-    /// # Panics
-    /// If `config` is invalid.
     pub fn new(config: &PacketPairSettings, timer_phase: Duration) -> Self {
         config.check();
         Self {
@@ -76,12 +71,10 @@ impl PacketPairSender {
         self.tcp.dctcp_alpha().unwrap_or(0.0)
     }
 
-    /// Returns the bytes estimated to be in the network.
     pub fn in_flight_bytes(&self) -> u64 {
         self.tcp.in_flight_bytes()
     }
 
-    /// Returns the bytes written but not sent.
     pub fn unsent_bytes(&self) -> u64 {
         self.tcp.unsent_bytes()
     }

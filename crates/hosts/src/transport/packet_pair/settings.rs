@@ -143,9 +143,6 @@ impl PacketPairSettings {
     }
 
     /// Checks values that no connection can work with.
-    ///
-    /// # Panics
-    /// For a gain outside (0, 1], a factor not above 0, or pairs without a second packet.
     pub(super) fn check(&self) {
         assert!(self.gap_gain > 0.0 && self.gap_gain <= 1.0, "gap_gain must be above 0 and at most 1");
         assert!(self.longest_pair > 0, "longest_pair must be at least 1");

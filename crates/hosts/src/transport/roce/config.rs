@@ -83,17 +83,14 @@ impl Default for RoceSettings {
 }
 
 impl RoceSettings {
-    /// Returns the ECN field of data packets.
     pub(super) fn ecn(&self) -> Ecn {
         if self.dcqcn.is_some() { Ecn::Capable } else { Ecn::NotCapable }
     }
 
-    /// Returns the frame length of a congestion notification.
     pub(super) fn notification_frame_bytes(&self) -> u32 {
         self.ack_bytes.0 as u32 + NOTIFICATION_BYTES_MORE
     }
 
-    /// Returns the frame length of a data packet.
     pub(super) fn frame_bytes(&self, payload_bytes: u32) -> u32 {
         (payload_bytes + self.header_bytes.0 as u32).max(MINIMUM_FRAME_BYTES)
     }

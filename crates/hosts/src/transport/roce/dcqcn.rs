@@ -136,7 +136,6 @@ impl Default for DcqcnSettings {
 }
 
 impl DcqcnSettings {
-    /// Returns the parameters of a preset.
     pub fn of(preset: DcqcnPreset) -> Self {
         match preset {
             DcqcnPreset::Paper => Self::default(),
@@ -197,7 +196,6 @@ pub(super) struct ReactionPoint {
 const LEAST_ALPHA: f64 = 1e-15;
 
 impl ReactionPoint {
-    /// Creates the state for a connection on a card that sends at `line_rate`.
     pub fn new(config: DcqcnSettings, line_rate: BitRate) -> Self {
         let line_bps = line_rate.as_bps() as f64;
         let scale = config.increase_line_rate.map_or(1.0, |rate| line_bps / rate.as_bps() as f64);
@@ -239,6 +237,7 @@ impl ReactionPoint {
     /// Handles a notification (section 3.1, equation 1).
     pub fn cut(&mut self, now: Time) {
         self.advance(now);
+        // Equation 1 cuts with the old alpha, and updates alpha then.
         if self.next_cut_at.is_some_and(|at| now < at) {
             self.cut_is_owed = true;
         } else {
@@ -276,7 +275,6 @@ impl ReactionPoint {
         self.alpha += if was_notified { self.config.g } else { 0.0 };
     }
 
-    /// Counts `bytes` sent.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         self.advance(now);
         if self.is_at_line_rate() || self.config.byte_counter == Bytes::ZERO {
@@ -357,7 +355,6 @@ pub(super) struct NotificationPoint {
 }
 
 impl NotificationPoint {
-    /// Creates the state for a new connection.
     pub fn new(config: &DcqcnSettings) -> Self {
         Self { interval: config.cnp_interval, next_at: Time::ZERO, is_owed: false }
     }

@@ -42,14 +42,12 @@ impl Pace {
         self.wake_at = Time::NEVER;
     }
 
-    /// Charges a sent frame.
     pub fn sent(&mut self, now: Time, frame_bytes: u32) {
         self.sent_at = now;
         self.wire_bytes = u64::from(frame_bytes + self.overhead_bytes);
         self.point.sent(now, u64::from(frame_bytes));
     }
 
-    /// Handles a congestion notification.
     pub fn cut(&mut self, now: Time) {
         self.point.cut(now);
     }
@@ -59,7 +57,6 @@ impl Pace {
         self.point.rate(now)
     }
 
-    /// Returns when a waiting packet may be sent.
     pub fn wake_at(&self) -> Time {
         self.wake_at
     }

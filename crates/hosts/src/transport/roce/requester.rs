@@ -53,7 +53,6 @@ pub struct RoceRequester {
 }
 
 impl RoceRequester {
-    /// Creates a connection without data, on a card that sends at `line_rate`.
     pub fn new(config: RoceSettings, line_rate: BitRate) -> Self {
         assert!((1..=config.window).contains(&config.acknowledge_every), "a full window would wait for ever");
         let repeats_selectively = config.recovery == RoceRecovery::SelectiveRepeat;
@@ -256,6 +255,7 @@ impl Sender for RoceRequester {
     fn receive(&mut self, now: Time, packet: &Packet) {
         let Transport::Roce(header) = &packet.transport else { return };
         match header.opcode {
+            // An acknowledgement covers all packets up to its own number.
             RoceOpcode::Acknowledge => self.acknowledge_below(now, header.packet_sequence + 1),
             RoceOpcode::NegativeAcknowledge if self.selective.is_some() => self.repeat_selectively(now, header),
             RoceOpcode::NegativeAcknowledge => self.go_back(now, header.packet_sequence),

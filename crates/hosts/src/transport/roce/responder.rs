@@ -1,4 +1,4 @@
-//! The responder: the end whose memory is written.
+//! The responder: the end with the memory that is written.
 
 use hitless_core::wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
@@ -38,7 +38,6 @@ pub struct RoceResponder {
 }
 
 impl RoceResponder {
-    /// Creates an unused connection.
     pub fn new(config: RoceSettings) -> Self {
         Self {
             config,

@@ -111,7 +111,6 @@ impl Selective {
         (recovery.next < lost_below).then_some(recovery.next)
     }
 
-    /// Records the retransmission of `packet`.
     pub fn repeated(&mut self, packet: u64) {
         if self.trimmed.front() == Some(&packet) {
             self.trimmed.pop_front();
@@ -152,7 +151,6 @@ impl OutOfOrder {
         self.packets[ahead].replace(payload_bytes).is_none()
     }
 
-    /// Returns whether the packet `ahead` of the expected one has arrived.
     pub fn has(&self, ahead: usize) -> bool {
         self.packets.get(ahead).is_some_and(Option::is_some)
     }

@@ -1,6 +1,6 @@
-//! Data delivered by one acknowledgement, and the timestamps that distinguish originals from retransmissions.
+//! Segments in flight, the data delivered by one acknowledgement, and the timestamps that distinguish originals from
+//! retransmissions.
 
-use super::segment::Segment;
 use hitless_core::wire::{Duration, Time};
 
 /// A timestamp clock of 2^20 ps, about a microsecond, in 32 bits.
@@ -8,7 +8,6 @@ use hitless_core::wire::{Duration, Time};
 pub(super) struct Timestamp(pub u32);
 
 impl Timestamp {
-    /// Returns the timestamp at `time`.
     #[inline]
     pub fn at(time: Time) -> Self {
         Self((time.0 >> 20) as u32)
@@ -19,7 +18,6 @@ impl Timestamp {
         (self.0.wrapping_sub(other.0) as i32) < 0
     }
 
-    /// Returns the time elapsed since `earlier`.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration(u64::from(self.0.wrapping_sub(earlier.0)) << 20)
     }
@@ -28,7 +26,6 @@ impl Timestamp {
 /// Data delivered by one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    /// Time of the acknowledgement.
     pub now: Time,
     /// Minimum round-trip time so far: a retransmission acknowledged sooner was acknowledged for its original.
     pub minimum_rtt: Duration,
@@ -54,7 +51,6 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Creates a delivery of nothing.
     pub fn new(now: Time, minimum_rtt: Duration, echo: u32) -> Self {
         Self {
             now,
@@ -105,5 +101,43 @@ impl Delivery {
             self.newest_sent_at = segment.sent_at;
             self.newest_end = segment.end;
         }
+    }
+}
+
+/// SACKed.
+pub(super) const SACKED: u8 = 1;
+/// Assumed lost in its first transmission.
+pub(super) const LOST: u8 = 2;
+/// A retransmission is in flight.
+pub(super) const RETRANSMITTED: u8 = 4;
+/// Sent more than once.
+pub(super) const EVER_RETRANSMITTED: u8 = 8;
+
+/// A segment in flight.
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
+pub(super) struct Segment {
+    /// Sequence number after its last byte.
+    pub end: u64,
+    /// Time of the last transmission.
+    pub sent_at: Time,
+    pub payload_bytes: u16,
+    /// State: [`SACKED`], [`LOST`], [`RETRANSMITTED`], [`EVER_RETRANSMITTED`].
+    pub flags: u8,
+}
+
+impl Segment {
+    #[inline]
+    pub fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.payload_bytes)
+    }
+
+    #[inline]
+    pub fn start(&self) -> u64 {
+        self.end - self.bytes()
     }
 }

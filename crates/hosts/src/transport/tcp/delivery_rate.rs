@@ -35,7 +35,6 @@ pub struct RateSample {
 }
 
 impl RateSample {
-    /// Returns the rate of the sample.
     pub fn bytes_per_second(&self) -> f64 {
         self.delivered_bytes as f64 / self.interval.as_seconds()
     }

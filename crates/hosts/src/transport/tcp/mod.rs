@@ -58,7 +58,6 @@ mod receiver;
 mod ring;
 mod rto;
 mod scoreboard;
-mod segment;
 mod sender;
 mod settings;
 mod ticks;

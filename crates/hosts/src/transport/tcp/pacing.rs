@@ -32,7 +32,7 @@ pub(super) struct Pacer {
     next_burst_at: Time,
     /// Remaining bytes of the current burst.
     burst_bytes: u64,
-    /// Lateness of the current burst, as far as it is still to be made up.
+    /// Lateness of the current burst that is not made up yet.
     late_by: Duration,
     /// Earliest departure of any packet, independent of the rate.
     gap_ends_at: Time,
@@ -70,7 +70,8 @@ impl Pacer {
         }
         self.burst_bytes = self.burst_bytes.saturating_sub(payload_bytes);
         let time = rate.time_for(payload_bytes);
-        // After a late burst the next one follows sooner, by at most half of its duration.
+        // After a late burst the next one follows sooner, by at most half of its duration (Linux,
+        // tcp_update_skb_after_send).
         let made_up = self.late_by.min(time / 2);
         self.late_by = self.late_by - made_up;
         self.next_burst_at = self.next_burst_at.max(now) + (time - made_up);

@@ -26,7 +26,6 @@ impl ProportionalRateReduction {
         Self { delivered: 0, sent: 0, flight_at_start: flight_bytes.max(1) }
     }
 
-    /// Counts data sent.
     #[inline]
     pub fn sent(&mut self, bytes: u64) {
         self.sent += bytes;
@@ -56,7 +55,7 @@ impl ProportionalRateReduction {
             let conservative = self.delivered.saturating_sub(sent).max(delivered);
             (conservative + if safe { segment } else { 0 }).min(threshold - pipe)
         };
-        // The retransmission that starts a recovery is always allowed.
+        // The retransmission that starts a recovery is always allowed (RFC 9937, section 6.2: forced if prr_out is 0).
         let allowance = if sent == 0 { allowance.max(segment) } else { allowance };
         pipe + allowance
     }

@@ -21,7 +21,6 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Creates the state for a new connection.
     pub fn new() -> Self {
         Self { multiplier: 1, ..Self::default() }
     }
@@ -50,7 +49,8 @@ impl Rack {
     /// Updates the window (section 6.2, step 4). `impatient` means recovery, or enough SACKed segments to imply loss.
     #[inline]
     pub fn update_window(&mut self, impatient: bool, minimum_rtt: Duration, smoothed_rtt: Option<Duration>) {
-        // The window is at most one SRTT, so that reordering delays a retransmission by no more than that.
+        // RFC 8985, section 6.2, step 4: min(RACK.reo_wnd_mult * RACK.min_RTT / 4, SRTT). The bound of one SRTT limits
+        // the delay of a retransmission by reordering.
         self.window = match smoothed_rtt {
             // Without observed reordering, DupThresh SACKed segments or a recovery imply loss at once.
             Some(smoothed_rtt) if self.reordering_seen || !impatient => {
@@ -62,7 +62,8 @@ impl Rack {
 
     /// Widens the window, because a retransmission was spurious.
     ///
-    /// RFC 8985 widens it on DSACK; here the timestamps of the undo (RFC 3522) give the same information.
+    /// RFC 8985 widens it on DSACK; here the timestamps of the undo (RFC 3522) give the same information. The RFC
+    /// resets the window after 16 recoveries without DSACK (RACK.reo_wnd_persist); here it stays wide.
     pub fn widen(&mut self) {
         self.reordering_seen = true;
         self.multiplier += 1;
@@ -77,6 +78,7 @@ impl Rack {
     /// Returns the time until a segment sent at `sent_at` is lost; zero means that it is lost now.
     #[inline]
     pub fn remaining(&self, sent_at: Time, now: Time) -> Duration {
+        // RFC 8985, section 6.2, step 5: a round trip and the window after its transmission.
         (sent_at + self.rtt + self.window).saturating_since(now)
     }
 }

@@ -75,21 +75,16 @@ pub struct TcpReceiver {
     delayed_timeout: Duration,
     sack: bool,
     reports_duplicates: bool,
-    /// Frame length of a SYN-ACK.
     syn_frame_bytes: u32,
 }
 
 impl TcpReceiver {
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.rcv_nxt ^ self.statistics.packets_received ^ self.highest ^ u64::from(self.quickacks_left)
     }
 
     /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo the tick of `config`.
-    ///
-    /// # Panics
-    /// If `config` is invalid (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
         Self {
@@ -125,12 +120,10 @@ impl TcpReceiver {
         }
     }
 
-    /// Sets the time from the last byte to the application's close.
     pub fn closing_after(self, close_delay: Duration) -> Self {
         Self { close_delay, ..self }
     }
 
-    /// Returns the bytes received above a gap.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.reassembly.bytes()
     }
@@ -139,6 +132,7 @@ impl TcpReceiver {
     #[inline]
     fn note_option(&mut self, time_to_live: u8, header: &TcpHeader) {
         match self.congestion {
+            // Swift, section 3.5: the receiver reflects the TTL, from which the sender counts hops.
             CongestionName::Swift => self.congestion_option = time_to_live,
             // Number of packets that kept INC.
             CongestionName::Bolt => {
@@ -227,7 +221,7 @@ impl TcpReceiver {
 
     /// Takes data that does not simply extend the stream: reordered, duplicate, or filling a gap.
     fn take_out_of_order(&mut self, start: u64, end: u64) {
-        // RFC 5681, section 4.2: acknowledged at once.
+        // RFC 5681, section 4.2: acknowledged at once, so that the sender sees gaps and duplicates early.
         self.due |= ACK;
         if end <= self.rcv_nxt || self.reassembly.contains(start, end) {
             self.statistics.duplicate_packets += u64::from(self.frames);

@@ -49,7 +49,6 @@ impl<T: Copy + Default> Ring<T> {
         self.first
     }
 
-    /// Number of the next entry.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
@@ -76,9 +75,6 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Returns the entry for changes.
-    ///
-    /// # Panics
-    /// If it is not in the ring.
     pub fn get_mut(&mut self, number: u64) -> &mut T {
         assert!((self.first..self.next).contains(&number), "entry {number} is not in the ring");
         &mut self.slots[self.slot(number)]
@@ -100,9 +96,6 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Drops the first entry.
-    ///
-    /// # Panics
-    /// If the ring is empty.
     #[inline]
     pub fn pop(&mut self) {
         assert!(self.first < self.next, "the ring is empty");

@@ -21,7 +21,6 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Creates an estimator without samples.
     pub fn new(config: &TcpSettings) -> Self {
         let (spread_min, rto_min) = match config.rto_formula {
             // RFC 6298, sections 2.3 and 2.4; the clock is exact, so its granularity G is zero.
@@ -53,6 +52,7 @@ impl RttEstimator {
             self.rttvar = Duration(self.rttvar.0 - self.rttvar.0 / 4 + error.0 / 4);
             self.srtt = Duration(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8);
         }
+        // RFC 6298, section 2.5, allows a maximum of at least 60 s; a scenario can set a lower one.
         let spread = (self.rttvar * 4).max(self.spread_min);
         self.rto = (self.srtt + spread).max(self.rto_min).min(self.rto_max);
         debug_assert!(self.min_rtt <= rtt && self.rto > Duration::ZERO, "a timeout of {:?}", self.rto);
@@ -63,7 +63,6 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(self.rto_max);
     }
 
-    /// Returns the retransmission timeout.
     #[inline]
     pub fn rto(&self) -> Duration {
         self.rto

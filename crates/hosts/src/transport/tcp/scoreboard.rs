@@ -7,9 +7,9 @@
 mod tests;
 
 use super::delivery::{Delivery, Timestamp};
+use super::delivery::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
 use super::rack::Rack;
 use super::ring::Ring;
-use super::segment::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
 use hitless_core::wire::{Duration, SackBlocks, Time};
 use std::collections::VecDeque;
 
@@ -49,13 +49,11 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// First sequence not acknowledged (SND.UNA).
     #[inline]
     pub fn snd_una(&self) -> u64 {
         self.snd_una
     }
 
-    /// Next sequence to send (SND.NXT).
     #[inline]
     pub fn snd_nxt(&self) -> u64 {
         self.snd_nxt
@@ -121,18 +119,15 @@ impl Scoreboard {
         self.sacked_segments
     }
 
-    /// Returns whether a lost segment waits for retransmission.
     #[inline]
     pub fn has_pending_retransmissions(&self) -> bool {
         self.pending_retransmissions != 0
     }
 
-    /// Number of lost segments that wait for retransmission.
     pub fn pending_retransmissions(&self) -> u64 {
         self.pending_retransmissions as u64
     }
 
-    /// Total bytes ever assumed lost, including retransmissions.
     pub fn losses_bytes(&self) -> u64 {
         self.losses_bytes
     }
@@ -142,7 +137,6 @@ impl Scoreboard {
         self.segments.first()
     }
 
-    /// Number of the next segment.
     pub fn next_number(&self) -> u64 {
         self.segments.next()
     }
@@ -381,6 +375,9 @@ impl Scoreboard {
                 self.mark_lost(number);
             }
         }
+        // RFC 2018 turns off all SACKed bits at a timeout, because the receiver may have discarded reported data. Receivers
+        // here never do, so SACKed segments stay delivered.
+        //
         // The scan may have skipped segments above the remaining ones.
         self.decided = first;
     }
@@ -461,7 +458,8 @@ impl Scoreboard {
         }
         let mut above = 0;
         let mut limit = self.sacked_limit;
-        // Finds the highest segment with `threshold` SACKed segments above it; all below it qualify too.
+        // RFC 6675, section 4, counts more than (DupThresh - 1) * SMSS SACKed bytes: with full segments, as many segments
+        // as the threshold. Finds the highest segment with that many above it; all below it qualify too.
         while above < threshold && limit > self.segments.first() {
             limit -= 1;
             above += u32::from(self.segments.get(limit).is_some_and(|segment| segment.is(SACKED)));
@@ -497,12 +495,10 @@ impl Scoreboard {
         (!segment.is(SACKED)).then_some((number, segment))
     }
 
-    /// Returns whether this is the number of the first segment in flight.
     pub fn is_first(&self, number: u64) -> bool {
         number == self.segments.first()
     }
 
-    /// Records a retransmission at `now`.
     pub fn retransmitted(&mut self, number: u64, now: Time) {
         let segment = self.segments.get_mut(number);
         assert!(!segment.is(SACKED), "a delivered segment is not sent again");
@@ -550,7 +546,7 @@ impl Scoreboard {
     /// Sets the sum of SACKed bytes. Lost bytes, or at least the first segment, cannot have arrived.
     fn assume_sacked(&mut self, bytes: u64) {
         let first_bytes = self.segments.front().map_or(0, Segment::bytes);
-        debug_assert!(self.lost_bytes.max(first_bytes) <= self.outstanding_bytes(), "more lost than sent");
+        assert!(self.lost_bytes.max(first_bytes) <= self.outstanding_bytes(), "more lost than sent");
         let room = self.outstanding_bytes() - self.lost_bytes.max(first_bytes);
         self.sacked_bytes = bytes.min(room);
         self.pipe_bytes = self.outstanding_bytes() + self.retransmitted_bytes - self.lost_bytes - self.sacked_bytes;

@@ -210,7 +210,6 @@ impl TcpSettings {
         Self { congestion, ecn: matches!(congestion, Congestion::Dctcp(_)), ..Self::default() }
     }
 
-    /// Returns the congestion window of a new connection, with its bounds.
     pub fn window(&self) -> Window {
         let mss_bytes = self.mss.0;
         let (growth, _, max_segments) = self.congestion.window_rules();
@@ -236,7 +235,6 @@ impl TcpSettings {
         self.ecn && self.congestion.counts_marks()
     }
 
-    /// Returns the frame length of a data segment.
     pub(in crate::transport) fn data_frame_bytes(&self, payload_bytes: u16) -> u32 {
         (self.header_bytes.0 as u32 + u32::from(payload_bytes)).max(MINIMUM_FRAME_BYTES)
     }
@@ -253,9 +251,6 @@ impl TcpSettings {
     }
 
     /// Checks values that no connection can work with.
-    ///
-    /// # Panics
-    /// For an empty segment, a window of no segments, a threshold of zero or a retransmission timeout of zero.
     pub(super) fn check(&self) {
         assert!(self.mss > Bytes::ZERO, "mss must not be 0");
         assert!(self.initial_window > 0, "initial_window must not be 0");

@@ -52,7 +52,6 @@ impl UdpSettings {
         Self { rate, frame_bytes, header_bytes, linger: None, wire_overhead_bytes: ethernet_overhead() }
     }
 
-    /// Returns the payload of a full datagram.
     pub const fn payload_bytes(&self) -> u32 {
         self.frame_bytes.0.saturating_sub(self.header_bytes.0) as u32
     }

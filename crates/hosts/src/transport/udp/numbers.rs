@@ -5,7 +5,6 @@ const WORDS: usize = 32;
 /// Size of the window: lower numbers cannot be distinguished from duplicates.
 pub const WINDOW: u64 = 64 * WORDS as u64;
 
-/// The classification of a number that has just arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// Higher than all numbers before it.

@@ -24,7 +24,6 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// Creates a flow without data.
     pub fn new(config: UdpSettings) -> Self {
         Self {
             config,
@@ -37,7 +36,6 @@ impl UdpSender {
         }
     }
 
-    /// Discards data written but not sent; returns the number of bytes.
     pub fn withdraw_unsent(&mut self) -> u64 {
         debug_assert!(self.sent_bytes <= self.written_bytes, "more sent than written");
         let unsent = self.written_bytes - self.sent_bytes;

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, VecDeque};
 
 use hitless_core::wire::Time;
 
-/// State of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 enum PacketState {
     InFlight,
@@ -84,6 +83,7 @@ impl Flight {
     /// Returns when a packet was sent, if its acknowledgement can belong to this transmission only.
     pub fn sample(&self, packet: u64, is_retransmission: bool) -> Option<Time> {
         let record = self.get(packet).filter(|record| record.state == PacketState::InFlight)?;
+        // The flag distinguishes the original from a retransmission, but not two retransmissions (Karn's rule).
         (record.retransmissions == u8::from(is_retransmission)).then_some(record.sent_at)
     }
 

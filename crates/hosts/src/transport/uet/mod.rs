@@ -12,7 +12,7 @@
 //! timeout. [`nscc`] computes a window from delay and marks; with RCCC the receiver gives [`credit`] to its senders in
 //! turn.
 //!
-//! Not implemented: multiple ports, message boundaries on the wire, Sleek's tail probes, RCCC's control for
+//! Not implemented: message boundaries on the wire, Sleek's tail probes, RCCC's control for
 //! oversubscribed fabrics.
 
 mod credit;

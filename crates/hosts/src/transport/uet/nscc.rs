@@ -9,6 +9,7 @@ use hitless_core::wire::{BitRate, Duration, Time};
 
 use super::settings::UetSettings;
 
+// The authors' values (uet-htsim, revision 40ccb052).
 /// Weight of the newest delay in the average.
 const DELAY_GAIN: f64 = 0.0125;
 /// Strength of the decrease.
@@ -75,6 +76,8 @@ impl Nscc {
         let (mss, rtt) = (settings.mtu.0 as f64, settings.base_rtt);
         let scale = rate.bytes_in(rtt).0 as f64 / REFERENCE_BYTES;
         let target = settings.target_delay.unwrap_or(rtt.scaled(0.75)).as_ps() as f64;
+        // With A = product / reference product and B = target / 12 us the authors use alpha = 4 mss A B / target, an
+        // increase of 5 mss A for fairness, and eta = 0.15 mss A.
         let reference_rtt = Duration::from_us(12).as_ps() as f64;
         let full = f64::from(settings.full_frame_bytes());
         let window_max = settings.window_max(rate, rtt) as f64;
@@ -123,7 +126,6 @@ impl Nscc {
         self.decreased_at = now;
     }
 
-    /// Returns the window in bytes.
     pub fn window(&self) -> u64 {
         self.window as u64
     }
@@ -145,7 +147,6 @@ impl Nscc {
         self.average_delay += DELAY_GAIN * (sample - self.average_delay);
     }
 
-    /// Handles an acknowledgement.
     pub fn acknowledged(&mut self, now: Time, sample: &Sample) {
         let bytes = sample.newly_received as f64;
         self.achieved_bytes += bytes;
@@ -195,6 +196,7 @@ impl Nscc {
     fn decrease(&mut self, now: Time) {
         self.is_fast = false;
         self.undelayed_bytes = 0.0;
+        // Once per round trip: the effect of a decrease is visible only in the acknowledgements after it.
         let is_due = now.saturating_since(self.decreased_at) > self.base_rtt;
         if self.average_delay > self.target && is_due {
             let excess = (self.average_delay - self.target) / self.average_delay;
@@ -204,6 +206,7 @@ impl Nscc {
     }
 
     fn adjust(&mut self, now: Time, since_adjustment: Duration) {
+        // A round trip acknowledges a window of bytes, so its growth does not depend on the window: connections converge.
         self.window += self.growth / self.window;
         if since_adjustment >= self.network_rtt {
             self.window += self.steady;
@@ -257,7 +260,6 @@ impl Nscc {
         }
     }
 
-    /// Handles a timeout of a packet.
     pub fn timed_out(&mut self, frame_bytes: u32) {
         self.window = (self.window - f64::from(frame_bytes)).max(self.window_min);
     }

@@ -24,9 +24,7 @@ pub(super) enum Feedback {
     Good,
     /// A packet arrived with Congestion Experienced.
     Marked,
-    /// A packet was trimmed.
     Trimmed,
-    /// A packet was lost.
     Lost,
     /// A probe came back.
     Restored,
@@ -90,7 +88,6 @@ impl Paths {
         }
     }
 
-    /// Chooses the value of the next packet.
     pub fn next(&mut self) -> u16 {
         if self.ports > 1 {
             self.port = (self.port + 1) % self.ports;

@@ -34,7 +34,6 @@ pub struct UetReceiver {
 }
 
 impl UetReceiver {
-    /// Creates the receiving end for a sender with a card of `rate`.
     pub fn new(settings: UetSettings, rate: BitRate) -> Self {
         Self {
             settings,

@@ -127,6 +127,7 @@ impl UetSender {
         }
         self.statistics.packets_sent += 1;
         self.statistics.packets_retransmitted += u64::from(lost.is_some());
+        // The last packet before a stop asks for an acknowledgement, because nothing after it would cause one.
         let fills = self.window.is_some() && !self.has_room(frame_bytes + 1);
         let data = UetData {
             sequence,

@@ -136,12 +136,10 @@ impl UetSettings {
         base_rtt * 7
     }
 
-    /// Returns the frame length of a data packet.
     pub(super) fn frame_bytes(&self, payload_bytes: u32) -> u32 {
         (payload_bytes + self.header_bytes.0 as u32).max(MINIMUM_FRAME_BYTES)
     }
 
-    /// Returns the length of a full frame.
     pub(super) fn full_frame_bytes(&self) -> u32 {
         self.frame_bytes(self.mtu.0 as u32)
     }
@@ -157,12 +155,10 @@ impl UetSettings {
         u64::from(self.paths) + packets * PACKET_STATE_BYTES
     }
 
-    /// Returns whether the sender has a window.
     pub(super) fn has_window(&self) -> bool {
         self.congestion != UetCongestion::Rccc
     }
 
-    /// Returns whether the receiver gives credit.
     pub(super) fn has_credit(&self) -> bool {
         self.congestion != UetCongestion::Nscc
     }

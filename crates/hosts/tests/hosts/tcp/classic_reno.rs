@@ -1,6 +1,6 @@
 //! Reno without the rules of RFC 6582: recorded exchanges, step by step as in RFC 5681, section 3.2, and RFC 2001.
 
-use super::script::{MSS, Script, at, config};
+use super::script::{Flow, MSS, Script, at, config};
 use hitless_core::wire::{Bytes, TcpFlags, TcpHeader};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::{
@@ -204,4 +204,38 @@ fn an_undone_recovery_deflates_the_window() {
     script.acknowledge_echoing(150, 9, &[], 100, TcpFlags::ACK);
     assert_eq!(windows(&script), (11 * MSS, u64::MAX));
     assert_eq!(script.sender.congestion_state(), CongestionState::Open);
+}
+
+/// Sends 60 segments and loses these, once each.
+fn with_losses(lost: &[u64]) -> Flow {
+    Flow::run(&TcpSettings { sack: false, rack_tlp: false, ..config() }, 60, lost, false)
+}
+
+#[test]
+fn losses_in_a_window_are_repaired_in_one_recovery_and_without_a_timeout() {
+    for lost in [&[12][..], &[12, 13], &[11, 15, 19], &[10, 11, 12, 13]] {
+        let Flow { sent, statistics, .. } = with_losses(lost);
+        let counts = (statistics.fast_recoveries, statistics.packets_retransmitted, statistics.timeouts);
+        assert_eq!(counts, (1, lost.len() as u64, 0), "{lost:?}: {sent:?}");
+        // One gap per round trip, in order: only partial acknowledgements reveal them.
+        let mut highest = 0;
+        let repairs = sent.iter().filter(|&&segment| {
+            let again = segment < highest;
+            highest = highest.max(segment);
+            again
+        });
+        assert_eq!(repairs.copied().collect::<Vec<_>>(), lost);
+    }
+}
+
+#[test]
+fn a_segment_at_the_end_that_nothing_follows_waits_for_the_timeout() {
+    let statistics = with_losses(&[59]).statistics;
+    assert_eq!((statistics.fast_recoveries, statistics.packets_retransmitted, statistics.timeouts), (0, 1, 1));
+}
+
+#[test]
+fn a_lost_retransmission_waits_for_the_timeout() {
+    let statistics = with_losses(&[12, 12]).statistics;
+    assert_eq!((statistics.fast_recoveries, statistics.timeouts), (1, 1));
 }

@@ -7,7 +7,6 @@ mod exchanges;
 mod pacing;
 mod random_pipes;
 mod receiver_exchanges;
-mod reno_without_sack;
 mod script;
 mod square_root;
 mod swift;

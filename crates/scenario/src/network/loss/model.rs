@@ -33,9 +33,6 @@ pub enum LossModel {
 
 impl LossModel {
     /// Makes a model with the given rate, with independent losses or with bursts of a mean length.
-    ///
-    /// # Errors
-    /// A sentence, if the numbers are not possible.
     pub fn at_rate(rate: f64, mean_burst_frames: Option<f64>) -> Result<Self, String> {
         if !(0.0..=1.0).contains(&rate) {
             return Err(format!("{rate} is no rate of corruption: a number from 0 to 1"));

@@ -45,9 +45,6 @@ pub enum TraceEnd {
 
 impl TraceLoss {
     /// Reads the file; the path is relative to `folder`.
-    ///
-    /// # Errors
-    /// The wrong field and the violated rule.
     pub fn read(&mut self, folder: &std::path::Path) -> Result<(), (&'static str, String)> {
         self.trace = read_trace(folder, &self.file).map_err(|rule| ("file", rule))?;
         let digest = self.trace.digest();
@@ -93,9 +90,6 @@ pub struct LossTrace {
 
 impl LossTrace {
     /// Parses a trace.
-    ///
-    /// # Errors
-    /// The first invalid line, or that the trace contains no frame.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let (mut runs, mut frames, mut lost) = (Vec::new(), 0_u64, 0_u64);
         for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {

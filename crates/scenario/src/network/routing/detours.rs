@@ -16,7 +16,6 @@ use crate::network::topology::{Node, SwitchId, Topology};
 pub struct Detour {
     /// Number of links on the longest path from the switch to the switch of a destination.
     pub links: u32,
-    /// The port.
     pub port: PortId,
 }
 

@@ -1,7 +1,5 @@
 //! Builds a [`Topology`] node by node and link by link.
 
-use std::collections::BTreeMap;
-
 use hitless_core::wire::line_clock::RATE_MIN;
 use hitless_core::wire::{Duration, HostId, PortId};
 
@@ -16,53 +14,41 @@ pub const HOST_PORTS_MAX: usize = 64;
 /// Maximum delay of a link.
 pub const DELAY_MAX: Duration = Duration::from_seconds(200);
 
-struct Draft {
-    name: String,
-    tier: Tier,
-    ports: Vec<Port>,
-}
-
 /// Adds nodes, then links, then [`TopologyBuilder::finish`].
 #[derive(Default)]
 pub struct TopologyBuilder {
-    hosts: Vec<Draft>,
-    switches: Vec<Draft>,
-    links: Vec<Link>,
-    names: BTreeMap<String, Node>,
+    topology: Topology,
     /// Errors, each as a sentence.
     errors: Vec<String>,
 }
 
 impl TopologyBuilder {
-    /// Starts an empty topology.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a host.
     pub fn host(&mut self, name: impl Into<String>) -> Node {
-        let node = Node::Host(HostId(self.hosts.len() as u32));
+        let node = Node::Host(HostId(self.topology.hosts.len() as u32));
         let name = self.register(name.into(), node);
-        self.hosts.push(Draft { name, tier: Tier::Unknown, ports: Vec::new() });
+        self.topology.hosts.push(Host { name, ports: Vec::new() });
         node
     }
 
     /// Returns host `number`, and adds it as "h" and its number if it is the next.
     pub(super) fn numbered_host(&mut self, number: u32) -> Node {
-        let is_known = (number as usize) < self.hosts.len();
+        let is_known = (number as usize) < self.topology.hosts.len();
         if is_known { Node::Host(HostId(number)) } else { self.host(format!("h{number}")) }
     }
 
-    /// Adds a switch.
     pub fn switch(&mut self, name: impl Into<String>, tier: Tier) -> Node {
-        let node = Node::Switch(SwitchId(self.switches.len() as u32));
+        let node = Node::Switch(SwitchId(self.topology.switches.len() as u32));
         let name = self.register(name.into(), node);
-        self.switches.push(Draft { name, tier, ports: Vec::new() });
+        self.topology.switches.push(Switch { name, tier, ports: Vec::new() });
         node
     }
 
     fn register(&mut self, name: String, node: Node) -> String {
-        if self.names.insert(name.clone(), node).is_some() {
+        if self.topology.names.insert(name.clone(), node).is_some() {
             self.errors.push(format!("two nodes are called '{name}'"));
         }
         name
@@ -70,7 +56,7 @@ impl TopologyBuilder {
 
     /// Joins two nodes; each gets its next free port number.
     pub fn link(&mut self, a: Node, b: Node, settings: LinkSpec) -> LinkId {
-        let id = LinkId(self.links.len() as u32);
+        let id = LinkId(self.topology.links.len() as u32);
         if let Some(error) = self.refuse(a, b, settings) {
             self.errors.push(error);
             return id;
@@ -78,12 +64,12 @@ impl TopologyBuilder {
         let (a, b) = (self.next_endpoint(a), self.next_endpoint(b));
         self.plug(a, b, DirectedLink { link: id, direction: Direction::AToB });
         self.plug(b, a, DirectedLink { link: id, direction: Direction::BToA });
-        self.links.push(Link { a, b, specs: [settings; 2] });
+        self.topology.links.push(Link { a, b, specs: [settings; 2] });
         id
     }
 
-    fn refuse(&mut self, a: Node, b: Node, LinkSpec { rate, delay, .. }: LinkSpec) -> Option<String> {
-        let name_a = self.draft(a).name.clone();
+    fn refuse(&self, a: Node, b: Node, LinkSpec { rate, delay, .. }: LinkSpec) -> Option<String> {
+        let (name_a, name_b) = (self.topology.name(a), self.topology.name(b));
         if a == b {
             return Some(format!("a link joins '{name_a}' to itself"));
         }
@@ -94,13 +80,12 @@ impl TopologyBuilder {
             return Some(format!("a link's rate is {rate}; at least {RATE_MIN} can be simulated"));
         }
         let both_hosts = !a.is_switch() && !b.is_switch();
-        let name_b = &self.draft(b).name;
         both_hosts.then(|| format!("a link joins the hosts '{name_a}' and '{name_b}' without a switch"))
     }
 
     /// Joins two nodes by name. [`Self::finish`] reports unknown names.
     pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSpec) {
-        let ends = [a, b].map(|name| self.names.get(name).copied());
+        let ends = [a, b].map(|name| self.topology.node(name));
         if let [Some(a), Some(b)] = ends {
             self.link(a, b, settings);
             return;
@@ -109,30 +94,23 @@ impl TopologyBuilder {
         self.errors.extend(unknown.map(|(name, _)| format!("a link names '{name}', which is no node")));
     }
 
-    fn draft(&mut self, node: Node) -> &mut Draft {
-        match node {
-            Node::Host(id) => &mut self.hosts[id.0 as usize],
-            Node::Switch(id) => &mut self.switches[id.0 as usize],
-        }
-    }
-
     fn next_endpoint(&mut self, node: Node) -> Endpoint {
-        let count = self.draft(node).ports.len();
+        let count = self.topology.ports(node).len();
         if count > usize::from(u16::MAX) {
-            let error = format!("'{}' has more than {} ports", self.draft(node).name, u16::MAX);
-            self.errors.push(error);
+            self.errors.push(format!("'{}' has more than {} ports", self.topology.name(node), u16::MAX));
         }
         Endpoint { node, port: PortId(count as u16) }
     }
 
     fn plug(&mut self, own: Endpoint, peer: Endpoint, link: DirectedLink) {
-        self.draft(own.node).ports.push(Port { link, peer });
+        let ports = match own.node {
+            Node::Host(id) => &mut self.topology.hosts[id.0 as usize].ports,
+            Node::Switch(id) => &mut self.topology.switches[id.0 as usize].ports,
+        };
+        ports.push(Port { link, peer });
     }
 
     /// Finishes the topology.
-    ///
-    /// # Errors
-    /// All errors, in the order of discovery.
     pub fn finish(mut self) -> Result<Topology, Vec<String>> {
         self.check_hosts();
         if self.errors.is_empty() {
@@ -141,38 +119,38 @@ impl TopologyBuilder {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let hosts = self.hosts.into_iter().map(|draft| Host { name: draft.name, ports: draft.ports }).collect();
-        let to_switch = |draft: Draft| Switch { name: draft.name, tier: draft.tier, ports: draft.ports };
-        let switches = self.switches.into_iter().map(to_switch).collect();
-        let topology = Topology { hosts, switches, links: self.links, names: self.names };
+        let topology = self.topology;
         (0..2 * topology.links.len()).map(DirectedLink::from_index).for_each(|link| check_end(&topology, link));
         topology.check_planes().map_err(|error| vec![error])?;
         Ok(topology)
     }
 
     fn check_hosts(&mut self) {
-        if self.hosts.len() < 2 {
-            self.errors.push(format!("{} hosts; a fabric needs at least 2", self.hosts.len()));
+        let hosts = &self.topology.hosts;
+        if hosts.len() < 2 {
+            self.errors.push(format!("{} hosts; a fabric needs at least 2", hosts.len()));
         }
-        let is_refused = |host: &&Draft| !(1..=HOST_PORTS_MAX).contains(&host.ports.len());
-        let links = |host: &Draft| {
+        let is_refused = |host: &&Host| !(1..=HOST_PORTS_MAX).contains(&host.ports.len());
+        let links = |host: &Host| {
             format!("host '{}' has {} links; a host has 1 to {HOST_PORTS_MAX}", host.name, host.ports.len())
         };
-        self.errors.extend(self.hosts.iter().filter(is_refused).map(links));
+        self.errors.extend(hosts.iter().filter(is_refused).map(links));
     }
 
     fn check_reachable(&mut self) {
-        let mut seen = vec![false; self.hosts.len() + self.switches.len()];
+        let topology = &self.topology;
+        let nodes = || topology.host_ids().map(Node::Host).chain(topology.switch_ids().map(Node::Switch));
+        let mut seen = vec![false; nodes().count()];
         let mut open = vec![Node::Host(HostId(0))];
         while let Some(node) = open.pop() {
-            let seen = &mut seen[node.index(self.hosts.len())];
+            let seen = &mut seen[node.index(topology.hosts.len())];
             if !std::mem::replace(seen, true) {
-                open.extend(self.draft(node).ports.iter().map(|port| port.peer.node));
+                open.extend(topology.ports(node).iter().map(|port| port.peer.node));
             }
         }
-        let drafts = self.hosts.iter().chain(&self.switches).zip(seen).filter(|(_, seen)| !seen);
-        let unreachable = |(draft, _): (&Draft, _)| format!("no path leads from the first host to '{}'", draft.name);
-        self.errors.extend(drafts.map(unreachable));
+        let unreachable = nodes().zip(seen).filter(|(_, seen)| !seen);
+        let error = |(node, _)| format!("no path leads from the first host to '{}'", topology.name(node));
+        self.errors.extend(unreachable.map(error));
     }
 }
 

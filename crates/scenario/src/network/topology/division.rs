@@ -53,17 +53,14 @@ impl Division {
         division
     }
 
-    /// Number of parts.
     pub fn parts(&self) -> usize {
         self.parts
     }
 
-    /// Returns the part of a host.
     pub fn of_host(&self, host: HostId) -> u32 {
         self.of_hosts[host.0 as usize]
     }
 
-    /// Returns the part of a switch.
     pub fn of_switch(&self, switch: SwitchId) -> u32 {
         self.of_switches[switch.0 as usize]
     }

@@ -20,14 +20,11 @@ pub struct LinkId(pub u32);
 /// A node of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Node {
-    /// A host.
     Host(HostId),
-    /// A switch.
     Switch(SwitchId),
 }
 
 impl Node {
-    /// Returns whether it is a switch.
     pub const fn is_switch(self) -> bool {
         matches!(self, Node::Switch(_))
     }
@@ -40,7 +37,6 @@ impl Node {
         }
     }
 
-    /// Returns the switch, if it is one.
     pub const fn switch(self) -> Option<SwitchId> {
         if let Node::Switch(id) = self { Some(id) } else { None }
     }
@@ -49,9 +45,7 @@ impl Node {
 /// One end of a link: a node and the number of its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
-    /// The node.
     pub node: Node,
-    /// The port of that node.
     pub port: PortId,
 }
 
@@ -81,12 +75,10 @@ impl LinkSpec {
     }
 }
 
-/// A link between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The end named first.
     pub a: Endpoint,
-    /// The other end.
     pub b: Endpoint,
     /// Rate, delay and overhead by direction: from `a` to `b`, and back.
     pub specs: [LinkSpec; 2],
@@ -103,18 +95,14 @@ impl Link {
 /// One of the two directions of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// From [`Link::a`] to [`Link::b`].
     AToB,
-    /// From [`Link::b`] to [`Link::a`].
     BToA,
 }
 
 /// A link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectedLink {
-    /// The link.
     pub link: LinkId,
-    /// The direction.
     pub direction: Direction,
 }
 
@@ -124,13 +112,11 @@ impl DirectedLink {
         2 * self.link.0 as usize + matches!(self.direction, Direction::BToA) as usize
     }
 
-    /// Returns the directed link with [`Self::index`] `index`.
     pub const fn from_index(index: usize) -> Self {
         let direction = if index.is_multiple_of(2) { Direction::AToB } else { Direction::BToA };
         Self { link: LinkId((index / 2) as u32), direction }
     }
 
-    /// Returns the opposite direction.
     pub const fn reversed(self) -> Self {
         let direction = match self.direction {
             Direction::AToB => Direction::BToA,
@@ -159,7 +145,6 @@ pub enum Tier {
 pub struct Port {
     /// The port's link, in its sending direction.
     pub link: DirectedLink,
-    /// The other end.
     pub peer: Endpoint,
 }
 
@@ -170,7 +155,6 @@ impl Port {
     }
 }
 
-/// A host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     /// Name, unique among all nodes.
@@ -180,20 +164,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// Returns whether the host has several ports.
     pub fn is_multi_homed(&self) -> bool {
         self.ports.len() > 1
     }
 }
 
-/// A switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Name, unique among all nodes.
     pub name: String,
-    /// Position in the fabric.
     pub tier: Tier,
-    /// Ports by number.
     pub ports: Vec<Port>,
 }
 
@@ -210,17 +189,14 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Returns the host `id`.
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[id.0 as usize]
     }
 
-    /// Returns the switch `id`.
     pub fn switch(&self, id: SwitchId) -> &Switch {
         &self.switches[id.0 as usize]
     }
 
-    /// Returns the link `id`.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id.0 as usize]
     }
@@ -242,12 +218,10 @@ impl Topology {
         spec.delay = delay.unwrap_or(spec.delay);
     }
 
-    /// Finds the node called `name`.
     pub fn node(&self, name: &str) -> Option<Node> {
         self.names.get(name).copied()
     }
 
-    /// Returns the name of `node`.
     pub fn name(&self, node: Node) -> &str {
         match node {
             Node::Host(id) => &self.host(id).name,
@@ -260,12 +234,10 @@ impl Topology {
         self.names.keys().map(String::as_str)
     }
 
-    /// Returns all hosts in order.
     pub fn host_ids(&self) -> impl Iterator<Item = HostId> + use<> {
         (0..self.hosts.len() as u32).map(HostId)
     }
 
-    /// Returns all switches in order.
     pub fn switch_ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
         (0..self.switches.len() as u32).map(SwitchId)
     }
@@ -301,12 +273,10 @@ impl Topology {
         self.host(id).ports.iter().any(|port| port.peer.node == Node::Switch(switch))
     }
 
-    /// Returns whether any host has several ports.
     pub fn has_multi_homed_hosts(&self) -> bool {
         self.hosts.iter().any(Host::is_multi_homed)
     }
 
-    /// Returns the ports of `node`.
     pub fn ports(&self, node: Node) -> &[Port] {
         match node {
             Node::Host(id) => &self.host(id).ports,

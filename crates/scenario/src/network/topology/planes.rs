@@ -16,7 +16,6 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// Finds the planes of `topology`.
     pub fn new(topology: &Topology) -> Self {
         let mut of_switches = vec![u32::MAX; topology.switches.len()];
         let mut count = 0;
@@ -49,9 +48,6 @@ impl Planes {
 
 impl Topology {
     /// Checks that every two hosts share a plane.
-    ///
-    /// # Errors
-    /// A sentence.
     pub(super) fn check_planes(&self) -> Result<(), String> {
         if !self.has_multi_homed_hosts() {
             return Ok(());

@@ -9,9 +9,6 @@ use super::{DirectedLink, Node, SwitchId, Topology};
 
 /// Returns the directed links called `name`: `"a->b"` is one, `"a<->b"` both directions. If several links join the two
 /// nodes, it is the first, and `"a->b#1"` is the second.
-///
-/// # Errors
-/// A sentence, if the link does not exist.
 pub fn select_links(topology: &Topology, name: &str) -> Result<Vec<DirectedLink>, String> {
     let (pair, number) = split_number(name)?;
     let both_ways = pair.contains("<->");
@@ -33,7 +30,6 @@ pub fn select_links(topology: &Topology, name: &str) -> Result<Vec<DirectedLink>
 /// A port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SwitchPort {
-    /// The switch.
     pub switch: SwitchId,
     /// The port; recirculation ports are numbered after the ports with links.
     pub port: PortId,
@@ -48,9 +44,6 @@ impl SwitchPort {
 
 /// Returns the switch port called `name`: `"sw2->sw6"` is the port that sends on this link, `"sw2.recirculation0"` the
 /// first of its `recirculation_ports` recirculation ports.
-///
-/// # Errors
-/// A sentence, if the port does not exist.
 pub fn select_switch_ports(topology: &Topology, name: &str, recirculation_ports: u16) -> Result<SwitchPort, String> {
     if let Some((switch, number)) = name.split_once(".recirculation") {
         return recirculation_port(topology, switch, number, recirculation_ports);
@@ -69,9 +62,6 @@ pub fn select_switch_ports(topology: &Topology, name: &str, recirculation_ports:
 }
 
 /// Returns the switch ports called `name`: "a->b" is the port that sends on this link, "a" is all ports of a switch.
-///
-/// # Errors
-/// A sentence, if the port does not exist.
 pub fn select_ports(topology: &Topology, name: &str) -> Result<Vec<SwitchPort>, String> {
     match topology.node(name) {
         Some(Node::Switch(switch)) => Ok(ports_of(topology, switch).collect()),
@@ -146,9 +136,6 @@ fn find_node(topology: &Topology, name: &str) -> Result<Node, String> {
 
 /// Returns the hosts called `names`: `"all"`, a host's name, or a range of numbered names such as `"h0..h15"` (both
 /// ends included), in the order of the list.
-///
-/// # Errors
-/// A sentence about the first unknown name.
 pub fn select_hosts(topology: &Topology, names: &[String]) -> Result<Vec<HostId>, String> {
     let mut hosts = Vec::new();
     for name in names {
@@ -162,9 +149,6 @@ pub fn select_hosts(topology: &Topology, names: &[String]) -> Result<Vec<HostId>
 }
 
 /// Like [`select_hosts`], also with patterns such as `"gpu*"`.
-///
-/// # Errors
-/// A sentence about the first name without a host.
 pub fn select_hosts_by_pattern(topology: &Topology, names: &[String]) -> Result<Vec<HostId>, String> {
     let mut hosts = Vec::new();
     for name in names {

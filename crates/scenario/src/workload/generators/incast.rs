@@ -11,7 +11,6 @@ use crate::workload::{FlowSpec, Offer};
 /// The answers to a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers {
-    /// Number of answers.
     pub fan_in: u32,
     /// Payload of each.
     pub bytes: u64,
@@ -55,7 +54,6 @@ impl IncastGenerator {
         Some(Self { starts, clients, servers, shape, stream, asking, answers })
     }
 
-    /// Returns the offered load until `end`.
     pub fn offer(&self, end: Time) -> Offer {
         self.starts.offer(end, self.shape.fan_in.into(), self.shape.bytes as f64)
     }

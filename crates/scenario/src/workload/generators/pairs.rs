@@ -85,7 +85,7 @@ impl Iterator for PairGenerator {
     }
 }
 
-/// A group of flows of which one at a time is under way.
+/// A group of flows with one under way at a time.
 #[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Sequence {
     /// The flows, whatever their own times.
@@ -107,7 +107,6 @@ impl Sequence {
         &self.flows.starts.template
     }
 
-    /// The group's number.
     pub fn group(&self) -> usize {
         self.template().group
     }

@@ -9,15 +9,11 @@ use crate::workload::{FlowSize, FlowSpec, Messages, Offer};
 /// The common properties of a group's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// Start of the group.
     pub start: Time,
-    /// End of the group, if it ends.
     pub stop: Option<Time>,
     /// Index into [`crate::Scenario::transport_configs`].
     pub transport: usize,
-    /// Traffic class.
     pub class: u8,
-    /// Index of the group.
     pub group: usize,
 }
 
@@ -56,7 +52,6 @@ impl Template {
         self.stop.unwrap_or(Time::NEVER).min(end).saturating_since(self.start).as_seconds()
     }
 
-    /// Returns whether the group has ended by `time`.
     pub fn is_over(&self, time: Time) -> bool {
         self.stop.is_some_and(|stop| time >= stop)
     }

@@ -14,7 +14,6 @@ use crate::transport::tcp::settings::TcpSettings;
 use hitless_core::engine::Stream;
 use hitless_core::wire::{BitRate, CongestionNotice, Duration, Time};
 
-/// A congestion control algorithm.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) enum Algorithm {
     NewReno(NewReno),
@@ -43,7 +42,6 @@ macro_rules! dispatch {
 }
 
 impl Algorithm {
-    /// Creates the algorithm of a new connection with this window.
     pub fn new(config: &TcpSettings, window: &Window) -> Self {
         match config.congestion {
             Congestion::Newreno(_) => Self::NewReno(NewReno::default()),
@@ -83,7 +81,6 @@ impl Algorithm {
         }
     }
 
-    /// Sets the random stream, if it draws at all.
     pub fn draw_from(&mut self, stream: Stream) {
         match self {
             Self::Bbr(bbr) => bbr.draw_from(stream),

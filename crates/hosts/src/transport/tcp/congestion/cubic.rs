@@ -67,7 +67,6 @@ pub(in crate::transport::tcp) struct Cubic {
 }
 
 impl Cubic {
-    /// Creates the state for a new connection.
     pub fn new(time: CubicTime) -> Self {
         Self { time, ..Self::default() }
     }
@@ -112,7 +111,8 @@ impl Cubic {
         let elapsed = event.now.saturating_since(epoch);
         // Acknowledgements of a whole window add up to the increase of a round trip.
         let share = delivered / segments;
-        // Section 4.2: target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd]; section 4.4 and 4.5.
+        // Section 4.2: the target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd], in the concave region (section 4.4) and in
+        // the convex one (section 4.5).
         let target = self.window_at((elapsed + event.rtt).as_seconds()).clamp(segments, 1.5 * segments);
         let cubic = segments + (target - segments) * share;
         // Section 4.3, equation 4.
@@ -120,6 +120,7 @@ impl Cubic {
             self.reno_increase = 1.0;
         }
         self.reno += self.reno_increase * share;
+        // Section 4.3: below W_est is the Reno-friendly region, where the window is that of Reno.
         if self.window_at(elapsed.as_seconds()) < self.reno { self.reno.max(segments) } else { cubic }
     }
 

@@ -42,7 +42,6 @@ impl Default for DctcpSettings {
     }
 }
 
-/// DCTCP's state.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Dctcp {
     avoidance: AdditiveIncrease,
@@ -59,7 +58,6 @@ pub(in crate::transport::tcp) struct Dctcp {
 }
 
 impl Dctcp {
-    /// Creates the state for a new connection.
     pub fn new(DctcpSettings { gain, estimate, .. }: DctcpSettings) -> Self {
         Self {
             avoidance: AdditiveIncrease::default(),

@@ -78,7 +78,6 @@ pub(in crate::transport::tcp) enum CongestionChoice {
 }
 
 impl Congestion {
-    /// Returns the name of the control.
     pub fn name(&self) -> CongestionName {
         match self {
             Self::Newreno(_) => CongestionName::Newreno,

@@ -1,14 +1,12 @@
 //! The processing of acknowledgements: a fast path for data in order, and the general case.
 
-use super::TcpSender;
-use super::fast_path::FastPath;
 use super::model::Prior;
+use super::{FastPath, TcpSender};
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl, CongestionState};
 use crate::transport::tcp::delivery::{Delivery, Timestamp};
 use hitless_core::wire::{Duration, TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
-    /// Processes a segment from the other end.
     #[inline]
     pub(in crate::transport) fn process(&mut self, now: Time, header: &TcpHeader) {
         let previous = self.scoreboard.snd_una();
@@ -37,7 +35,8 @@ impl TcpSender {
             self.process_syn_ack(now, header);
             return;
         }
-        // An acknowledgement overtaken by a later one has no new information.
+        // An acknowledgement overtaken by a later one has no new information. One beyond SND.NXT acknowledges unsent data,
+        // and is dropped (RFC 9293, section 3.10.7.4).
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.snd_nxt() {
             self.interrupt_dupacks();
             if header.flags.contains(TcpFlags::LOSS) {
@@ -49,13 +48,14 @@ impl TcpSender {
         self.process_ack(now, header, previous);
     }
 
-    /// The fast case of [`Self::process_ack`].
     #[inline]
     fn process_ack_fast(&mut self, now: Time, acknowledged: u64, previous: u64) {
         let flight_bytes = self.scoreboard.pipe_bytes();
         // RFC 6298, section 5.3.
         self.timer.restart_rto(now);
         let Some((oldest_sent_at, newest_sent_at)) = self.scoreboard.acknowledge_in_order(acknowledged) else { return };
+        // SRTT takes the oldest segment, so that the timeout covers delayed acknowledgements; RACK and congestion control
+        // take the newest (Linux, tcp_clean_rtx_queue).
         let rtt = now.saturating_since(newest_sent_at);
         self.rtt.sample(now.saturating_since(oldest_sent_at));
         self.loss.rack.advance(newest_sent_at, acknowledged, rtt);
@@ -92,6 +92,7 @@ impl TcpSender {
         if !self.reduction.is_open() && acknowledged >= self.reduction.recovery_point {
             self.end_reduction();
         }
+        // Nothing is SACKed or in recovery, so the window is not zero (RFC 8985, section 6.2, step 4).
         self.loss.rack.update_window(false, self.rtt.min_rtt(), self.rtt.srtt());
         let may_have_losses = self.scoreboard.may_have_losses(&self.loss.rack);
         if may_have_losses {
@@ -119,7 +120,9 @@ impl TcpSender {
         let lost_before = self.scoreboard.has_pending_retransmissions();
         let losses_bytes = self.scoreboard.losses_bytes();
         self.note_loss(header);
-        self.undo_if_all_came_twice(header);
+        if let Some(undo) = self.reduction.take_if_all_came_twice(header) {
+            self.undo_reduction(&undo);
+        }
         let deflates = advanced && self.has_inflated_cwnd();
         self.process_ack_state(&event, &delivery, advanced);
         // SafeACK of RFC 9937: the acknowledgement advanced and did not reveal another loss.
@@ -174,7 +177,6 @@ impl TcpSender {
         self.fast_path.new_data &= !self.scoreboard.has_pending_retransmissions();
     }
 
-    /// Updates the scoreboard.
     fn deliver(&mut self, now: Time, header: &TcpHeader, advanced: bool) -> Delivery {
         let mut delivery = Delivery::new(now, self.rtt.min_rtt(), header.timestamp_echo);
         if self.config.sack {
@@ -203,7 +205,6 @@ impl TcpSender {
         delivery
     }
 
-    /// Records the statistics of selective acknowledgements.
     fn note_sacked(&mut self) {
         let sacked_bytes = self.scoreboard.sacked_bytes();
         // The usual threshold of three duplicates (RFC 5681, section 3.2) tolerates two segments above a gap.

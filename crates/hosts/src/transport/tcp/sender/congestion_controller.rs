@@ -11,7 +11,6 @@ use hitless_core::wire::{BitRate, Duration, Packet, Time};
 const SLOW_START_GAIN: f64 = 2.0;
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Congestion control of a connection.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 #[repr(C)]
 pub(super) struct CongestionController {
@@ -29,7 +28,6 @@ pub(super) struct CongestionController {
 }
 
 impl CongestionController {
-    /// Creates congestion control of a new connection.
     pub fn new(config: &TcpSettings) -> Self {
         let window = config.window();
         let algorithm = Algorithm::new(config, &window);
@@ -44,7 +42,6 @@ impl CongestionController {
         }
     }
 
-    /// Returns whether the algorithm sets the window; then the sender's states never shrink it.
     #[inline]
     pub fn sets_cwnd(&self) -> bool {
         self.algorithm.sets_cwnd()
@@ -63,6 +60,7 @@ impl CongestionController {
     /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
     #[inline]
     pub fn grow(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64) {
+        // RFC 5681, section 3.1: only an acknowledgement of new data grows the window.
         if self.window.growth == WindowGrowth::PerAck && event.snd_una == previous {
             return;
         }
@@ -95,7 +93,6 @@ impl CongestionController {
         self.on_recovery(CongestionSign::Loss, now);
     }
 
-    /// Starts a recovery.
     pub fn on_recovery(&mut self, sign: CongestionSign, now: Time) {
         self.algorithm.on_recovery(&mut self.window, sign, now);
     }
@@ -121,7 +118,6 @@ impl CongestionController {
         }
     }
 
-    /// Returns whether packets are paced.
     pub fn is_paced(&self) -> bool {
         self.pacing || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
     }

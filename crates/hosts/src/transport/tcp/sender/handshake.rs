@@ -21,7 +21,6 @@ enum TcpState {
     Established,
 }
 
-/// The opening of the connection.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct Handshake {
     state: TcpState,
@@ -39,13 +38,11 @@ impl Handshake {
         }
     }
 
-    /// Returns whether data may flow.
     #[inline]
     pub fn is_established(&self) -> bool {
         self.state == TcpState::Established
     }
 
-    /// Returns when data could flow; `None` before that.
     pub fn established_at(&self) -> Option<Time> {
         (self.established_at != Time::NEVER).then_some(self.established_at)
     }

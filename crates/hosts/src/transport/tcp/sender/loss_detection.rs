@@ -33,7 +33,6 @@ pub(super) struct LossDetection {
 }
 
 impl LossDetection {
-    /// Creates the state for a new connection.
     pub fn new(config: &TcpSettings) -> Self {
         Self {
             rack: Rack::new(),

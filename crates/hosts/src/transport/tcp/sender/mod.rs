@@ -2,13 +2,12 @@
 //!
 //! [`TcpSender`] combines its parts: `handshake`, `send_buffer` (unsent data), the scoreboard (segments in flight),
 //! `congestion_controller` (the window), `loss_detection`, `reduction` (the response to congestion), `timer` and
-//! `fast_path`. Code that concerns several parts is in `transmit` (the next packet), `acknowledge` (acknowledgements),
-//! `recovery` (congestion states), `reno` (the same without RFC 6582), `trimmed`, `model` (delivery rates and pacing)
+//! [`FastPath`]. Code that concerns several parts is in `transmit` (the next packet), `acknowledge` (acknowledgements),
+//! `recovery` (congestion states), `reno` (the same without RFC 6582), `model` (delivery rates and pacing)
 //! and `timers`.
 
 mod acknowledge;
 mod congestion_controller;
-mod fast_path;
 mod handshake;
 mod loss_detection;
 mod model;
@@ -19,7 +18,6 @@ mod send_buffer;
 mod timer;
 mod timers;
 mod transmit;
-mod trimmed;
 
 use super::congestion::{CongestionControl, CongestionState, PathModel};
 use super::pacing::Pacer;
@@ -28,7 +26,6 @@ use super::scoreboard::Scoreboard;
 use super::settings::TcpSettings;
 use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
 use congestion_controller::CongestionController;
-use fast_path::FastPath;
 use handshake::Handshake;
 use hitless_core::engine::Stream;
 use hitless_core::wire::{BitRate, Duration, Packet, Time, Transport};
@@ -64,7 +61,6 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let of_first = self.scoreboard.snd_una() ^ u64::from(self.loss.uses_rack);
@@ -73,9 +69,6 @@ impl TcpSender {
     }
 
     /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo the tick of `config`.
-    ///
-    /// # Panics
-    /// If `config` is invalid (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
         let (mut congestion, mut rtt) = (CongestionController::new(config), RttEstimator::new(config));
@@ -101,7 +94,6 @@ impl TcpSender {
         }
     }
 
-    /// Sets the random stream of the congestion control.
     pub fn with_stream(mut self, stream: Stream) -> Self {
         self.congestion.algorithm.draw_from(stream);
         self
@@ -128,12 +120,10 @@ impl TcpSender {
         self.scoreboard.pipe_bytes()
     }
 
-    /// Returns the bytes written but not sent.
     pub fn unsent_bytes(&self) -> u64 {
         self.send_buffer.unsent_bytes()
     }
 
-    /// Returns the smoothed round-trip time, once there was a sample.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.rtt.srtt()
     }
@@ -143,7 +133,6 @@ impl TcpSender {
         self.handshake.established_at()
     }
 
-    /// Returns the retransmission timeout, with backoff.
     pub fn retransmission_timeout(&self) -> Duration {
         self.rtt.rto()
     }
@@ -296,5 +285,29 @@ impl Sender for TcpSender {
 
     fn statistics(&self) -> SenderStatistics {
         self.statistics
+    }
+}
+
+/// The available fast paths. Code that invalidates one of them must close it.
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
+pub(super) struct FastPath {
+    /// Nothing is lost, SACKed, sent twice or otherwise unusual: an acknowledgement in order only grows the window.
+    pub acks: bool,
+    /// The same, except that ECE can shrink the window and that RACK detects losses.
+    pub ece_acks: bool,
+    /// Data may flow, new data is next, and neither bursts nor pacing apply: only the windows limit it.
+    pub new_data: bool,
+}
+
+impl FastPath {
+    /// Creates the state for a connection that is established or not. The fast path for new data is determined at the
+    /// first request for a packet. An algorithm that sets the window must see every acknowledgement.
+    pub fn new(is_established: bool, sets_cwnd: bool, uses_rack: bool) -> Self {
+        let acks = is_established && !sets_cwnd;
+        Self { acks, ece_acks: acks && uses_rack, new_data: false }
+    }
+
+    pub fn close(&mut self) {
+        *self = Self { acks: false, ece_acks: false, new_data: false };
     }
 }

@@ -18,7 +18,6 @@ pub(super) struct Prior {
 }
 
 impl TcpSender {
-    /// Records a transmission of segment `number`.
     pub(super) fn note_sent(&mut self, number: u64, now: Time) {
         let idle = self.scoreboard.segments() == 0;
         if let Some(delivery_rate) = &mut self.congestion.delivery_rate {
@@ -85,7 +84,6 @@ impl TcpSender {
         Some(paced.map_or(u64::from(most), |rate| quantum_segments(rate, self.congestion.window.mss_bytes, Some(most))))
     }
 
-    /// Charges a sent packet to pacing.
     pub(super) fn charge_pacing(&mut self, now: Time, outgoing: &Outgoing) {
         if !self.congestion.is_paced() {
             return;

@@ -1,17 +1,18 @@
-//! The congestion states, and the transitions between them.
+//! The congestion states, the transitions between them, and notifications about segments without payload.
 
 use super::TcpSender;
 use super::reduction::Undo;
 use crate::transport::tcp::congestion::{AckEvent, CongestionSign, CongestionState};
-use crate::transport::tcp::delivery::Delivery;
+use crate::transport::tcp::delivery::{Delivery, Timestamp};
 use crate::transport::tcp::prr::Pipe;
-use hitless_core::wire::{TcpHeader, Time};
+use hitless_core::wire::{TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
     /// Processes an acknowledgement in the general case.
     pub(super) fn process_ack_state(&mut self, event: &AckEvent, delivery: &Delivery, advanced: bool) {
-        if advanced {
-            self.undo_if_original_came(delivery);
+        let snd_una = self.scoreboard.snd_una();
+        if advanced && let Some(undo) = self.reduction.take_if_original_came(snd_una, delivery.echo) {
+            self.undo_reduction(&undo);
         }
         // RFC 5681, section 3.2, step 6: with Reno the first acknowledgement of new data ends the recovery.
         let deflates = advanced && self.reduction.state == CongestionState::Recovery && self.is_reno();
@@ -35,7 +36,6 @@ impl TcpSender {
         }
     }
 
-    /// Marks the segments that are lost by now.
     fn detect_losses(&mut self, now: Time, advanced: bool) {
         if !self.config.fast_retransmit {
             return;
@@ -126,7 +126,6 @@ impl TcpSender {
         self.reduction.begin(state, self.scoreboard.snd_nxt(), unsacked_bytes + delivered_bytes);
     }
 
-    /// Lowers the window by one step towards the threshold.
     pub(super) fn shrink(&mut self, delivered_bytes: u64, safe: bool) {
         let pipe = Pipe { bytes: self.scoreboard.pipe_bytes(), held_bytes: self.pacer.held_bytes() };
         self.reduction.shrink(&mut self.congestion.window, pipe, delivered_bytes, safe);
@@ -165,6 +164,7 @@ impl TcpSender {
         }
         // RFC 6298, section 5.5.
         self.rtt.back_off();
+        // RFC 6582, section 3.2, step 4: a timeout ends the fast recovery and its count of duplicates.
         if !self.config.sack {
             self.scoreboard.forget_dupacks();
         }
@@ -182,6 +182,7 @@ impl TcpSender {
 
     /// Resolves the tail loss probe (RFC 8985, section 7.4.2).
     fn resolve_probe(&mut self, event: &AckEvent, delivery: &Delivery, advanced: bool) {
+        // A duplicate acknowledgement without SACK information: the original and the probe arrived, so nothing was lost.
         let both_arrived = !advanced && !delivery.sacked;
         let Some((is_over, repaired)) = self.loss.resolve_probe(event.snd_una, both_arrived) else { return };
         if repaired && self.reduction.is_open() {
@@ -194,30 +195,44 @@ impl TcpSender {
         }
     }
 
-    /// Restores the window if all retransmissions are reported as duplicates.
-    #[inline]
-    pub(super) fn undo_if_all_came_twice(&mut self, header: &TcpHeader) {
-        if let Some(undo) = self.reduction.take_if_all_came_twice(header) {
-            self.undo_reduction(&undo);
-        }
-    }
-
-    /// Restores the window if timestamps show that the retransmissions were unnecessary.
-    fn undo_if_original_came(&mut self, delivery: &Delivery) {
-        if let Some(undo) = self.reduction.take_if_original_came(self.scoreboard.snd_una(), delivery.echo) {
-            self.undo_reduction(&undo);
-        }
-    }
-
     /// Undoes a reduction (RFC 4015, section 3.2), and makes loss detection slower.
-    fn undo_reduction(&mut self, undo: &Undo) {
+    pub(super) fn undo_reduction(&mut self, undo: &Undo) {
         if self.has_inflated_cwnd() {
             self.congestion.window.deflate();
         }
+        // The window does not shrink: it may have grown beyond the old one before the reduction turned out to be wrong.
         self.congestion.restore(undo.cwnd_bytes, undo.ssthresh_bytes);
         self.scoreboard.forget_losses();
         self.loss.tolerate_reordering(self.scoreboard.sacked_segments());
         self.reduction.state = CongestionState::Open;
         self.timer.is_stale = true;
+    }
+}
+
+impl TcpSender {
+    /// Marks the named segment as lost. For congestion control it is an ordinary loss, once per window.
+    #[inline]
+    pub(super) fn note_loss(&mut self, header: &TcpHeader) {
+        if header.flags.contains(TcpFlags::LOSS) {
+            let bytes = self.scoreboard.mark_named_lost(header.sequence, Timestamp(header.timestamp));
+            self.reduction.prr.left(bytes);
+        }
+    }
+
+    /// Does the same for an acknowledgement overtaken by another; the rest of it is outdated.
+    pub(super) fn note_overtaken_loss(&mut self, now: Time, header: &TcpHeader) {
+        self.note_loss(header);
+        let (snd_una, snd_nxt) = (self.scoreboard.snd_una(), self.scoreboard.snd_nxt());
+        let event = AckEvent { now, snd_una, snd_nxt, ..AckEvent::default() };
+        self.reduce(&event, 0);
+        self.keep_cwnd_open(header);
+        self.reopen_fast_path();
+    }
+
+    /// Keeps the window open if the network is empty: no acknowledgement would arrive to open it.
+    pub(super) fn keep_cwnd_open(&mut self, header: &TcpHeader) {
+        if header.flags.contains(TcpFlags::LOSS) && self.scoreboard.pipe_bytes() == 0 {
+            self.congestion.window.cwnd_bytes = self.congestion.window.cwnd_bytes.max(self.congestion.window.mss_bytes);
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The response to congestion, and the state to restore if it was wrong.
 
 use crate::transport::tcp::congestion::{CongestionState, Window};
+use crate::transport::tcp::delivery::Segment;
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::prr::{Pipe, ProportionalRateReduction};
-use crate::transport::tcp::segment::Segment;
 use crate::transport::tcp::settings::TcpSettings;
 use hitless_core::wire::{TcpFlags, TcpHeader, Time};
 
@@ -38,7 +38,6 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
-    /// Creates the state without a reduction.
     pub fn new(config: &TcpSettings) -> Self {
         Self {
             state: CongestionState::Open,
@@ -52,7 +51,6 @@ impl Reduction {
         }
     }
 
-    /// Returns whether no reduction is in progress.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.state == CongestionState::Open
@@ -72,7 +70,7 @@ impl Reduction {
 
     /// Enters `state` with `flight_bytes` in the network; it lasts until `snd_nxt` is acknowledged.
     pub fn begin(&mut self, state: CongestionState, snd_nxt: u64, flight_bytes: u64) {
-        debug_assert!(snd_nxt >= self.recovery_point, "a recovery point moves back");
+        assert!(snd_nxt >= self.recovery_point, "a recovery point moves back");
         self.state = state;
         self.recovery_point = snd_nxt;
         self.prr = ProportionalRateReduction::start(flight_bytes);
@@ -97,12 +95,10 @@ impl Reduction {
         });
     }
 
-    /// Discards the state for undoing.
     pub fn forget(&mut self) {
         self.undo = None;
     }
 
-    /// Records a retransmission.
     pub fn note_retransmission(&mut self, segment: &Segment, now: Time) {
         if let Some(undo) = &mut self.undo {
             // RFC 3522 compares the echo with the first retransmission only.

@@ -23,7 +23,6 @@ pub(super) struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// Creates an empty buffer.
     pub fn new(config: &TcpSettings) -> Self {
         Self {
             unsent_bytes: 0,
@@ -41,7 +40,6 @@ impl SendBuffer {
         self.unsent_bytes
     }
 
-    /// Returns the length of a data frame.
     #[inline]
     pub fn frame_bytes(&self, payload_bytes: u16) -> u32 {
         (self.header_bytes + u32::from(payload_bytes)).max(MINIMUM_FRAME_BYTES)
@@ -63,7 +61,6 @@ impl SendBuffer {
         self.unsent_bytes.min(self.mss_bytes)
     }
 
-    /// Removes a new segment of this length.
     #[inline]
     pub fn take(&mut self, payload_bytes: u64) {
         debug_assert!((1..=self.mss_bytes).contains(&payload_bytes), "a new segment of {payload_bytes} bytes");

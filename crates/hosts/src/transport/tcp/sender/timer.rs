@@ -5,10 +5,8 @@ use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
 use hitless_core::wire::{Duration, Time};
 
-/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) enum TimerKind {
-    /// Not set.
     None,
     /// Repeats the SYN.
     Syn,
@@ -71,7 +69,6 @@ impl SenderTimer {
         self.deadline = deadline;
     }
 
-    /// Handles the expiry; returns the purpose of the timer.
     pub fn expire(&mut self) -> TimerKind {
         self.deadline = Time::NEVER;
         self.is_stale = true;

@@ -6,7 +6,6 @@ use super::timer::TimerKind;
 use hitless_core::wire::{Duration, Time};
 
 impl TcpSender {
-    /// Sets the timer for the next deadline.
     #[inline]
     pub(super) fn set_timer(&mut self, now: Time) {
         if self.fast_path.ece_acks
@@ -51,7 +50,11 @@ impl TcpSender {
 
     fn next_timer(&self, now: Time) -> (TimerKind, Time) {
         let (kind, timeout) = if self.scoreboard.segments() == 0 {
-            return self.next_timer_of_idle(now);
+            // With nothing in flight only a SYN can be pending.
+            match self.handshake.syn_timeout(&self.config) {
+                Some(timeout) => (TimerKind::Syn, timeout),
+                None => return (TimerKind::None, Time::NEVER),
+            }
         } else if self.loss.reordering_ends_at != Time::NEVER {
             let remaining = self.loss.reordering_ends_at.saturating_since(now);
             // Linux adds TCP_TIMEOUT_MIN to the reordering timeout.
@@ -67,12 +70,6 @@ impl TcpSender {
             }
         };
         (kind, self.timer.clock.deadline(now, timeout))
-    }
-
-    /// Returns the timer with nothing in flight: only a SYN can be pending.
-    fn next_timer_of_idle(&self, now: Time) -> (TimerKind, Time) {
-        let Some(timeout) = self.handshake.syn_timeout(&self.config) else { return (TimerKind::None, Time::NEVER) };
-        (TimerKind::Syn, self.timer.clock.deadline(now, timeout))
     }
 
     /// Returns whether a probe is allowed (RFC 8985, section 7.2): no recovery, nothing SACKed, no other probe in
@@ -102,7 +99,6 @@ impl TcpSender {
         smoothed_rtt * 2 + self.timer.clock.slack()
     }
 
-    /// Handles the expiry of the timer.
     pub(super) fn expire(&mut self, now: Time) {
         self.fast_path.close();
         match self.timer.expire() {

@@ -4,8 +4,8 @@ use super::TcpSender;
 use super::loss_detection::Probe;
 use crate::transport::Outgoing;
 use crate::transport::tcp::congestion::CongestionState;
+use crate::transport::tcp::delivery::Segment;
 use crate::transport::tcp::delivery::Timestamp;
-use crate::transport::tcp::segment::Segment;
 use hitless_core::wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
 
 impl TcpSender {
@@ -67,16 +67,15 @@ impl TcpSender {
 
     fn transmit_new(&mut self, now: Time) -> Option<Outgoing> {
         let payload_bytes = self.send_buffer.next_payload_bytes();
-        if payload_bytes == 0 || !self.admit_burst(payload_bytes) || !self.admit_new(payload_bytes, now) {
+        if payload_bytes == 0 || !self.admit_burst(payload_bytes) {
+            return None;
+        }
+        // Windows first: pacing must only wake a sender that could send then.
+        if !self.admit_by_windows(payload_bytes) || !self.admit_by_pacing(now) {
             return None;
         }
         self.send_buffer.burst_bytes = self.send_buffer.burst_bytes.saturating_sub(payload_bytes);
         Some(self.send_new_noted(payload_bytes, now))
-    }
-
-    /// Decides whether both windows and pacing allow a new segment.
-    fn admit_new(&mut self, payload_bytes: u64, now: Time) -> bool {
-        self.admit_by_windows(payload_bytes) && self.admit_by_pacing(now)
     }
 
     /// Decides whether pacing allows a packet; if not, the timer will wake the sender.
@@ -241,6 +240,7 @@ impl TcpSender {
         // TLP.end_seq and TLP.is_retrans of RFC 8985, section 7.3.
         self.loss.probe = Some(Probe { end: self.scoreboard.snd_nxt(), retransmission });
         self.statistics.tail_loss_probes += 1;
+        // RFC 8985, section 7.3: the probe restarts the retransmission timer.
         self.timer.rto_base = now;
         Some(outgoing)
     }

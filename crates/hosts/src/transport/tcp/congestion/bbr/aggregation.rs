@@ -5,9 +5,9 @@
 
 use hitless_core::wire::Time;
 
-/// Round trips per window of the maximum; two windows are kept.
+/// Round trips per window of the maximum; two windows are kept (Linux: bbr_extra_acked_win_rtts).
 const WINDOW_ROUNDS: u32 = 5;
-/// Number of segments after which a new epoch starts.
+/// Number of segments after which a new epoch starts (Linux: bbr_ack_epoch_acked_reset_thresh).
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
 /// Bytes acknowledged beyond the rate: a maximum over five to ten round trips.
@@ -27,7 +27,6 @@ impl AckAggregation {
         self.epoch_bytes = 0;
     }
 
-    /// Handles the start of a round trip.
     pub fn end_round(&mut self) {
         self.rounds += 1;
         if self.rounds >= WINDOW_ROUNDS {

@@ -26,7 +26,6 @@ impl Bandwidth {
         self.samples.front().map_or(0.0, |&(_, bytes_per_second)| bytes_per_second)
     }
 
-    /// Returns whether the current acknowledgement started a round trip.
     pub fn round_starts(&self) -> bool {
         self.round_starts
     }

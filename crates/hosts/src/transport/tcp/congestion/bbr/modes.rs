@@ -79,6 +79,7 @@ impl Bbr {
     }
 
     fn phase_is_over(&self, gain: f64, lasted: Duration, event: &AckSample) -> bool {
+        // BBRIsNextCyclePhase of the draft, section 4.3.4.3.
         let is_full_length = lasted > self.rtprop;
         if gain > 1.0 {
             // Long enough to fill the flight that the gain requires, unless that causes losses.
@@ -97,6 +98,7 @@ impl Bbr {
         let is_known = self.rtprop != Duration::MAX;
         let is_stale = is_known && event.now.saturating_since(self.rtprop_at) > self.rtprop_window;
         if event.rtt > Duration::ZERO && (event.rtt <= self.rtprop || is_stale) {
+            // A stale minimum gives way to any sample: the path may have changed.
             (self.rtprop, self.rtprop_at) = (event.rtt, event.now);
         }
         let probes = matches!(self.mode, Mode::ProbeRtt { .. });

@@ -35,7 +35,8 @@ const NOMINAL_RTT: Duration = Duration::from_ms(1);
 /// Gain of rate and window in startup: 2 / ln 2, which doubles the rate in each round trip (draft, section 4.3.2.1:
 /// BBRHighGain).
 pub(super) const STARTUP_GAIN: f64 = 2.885;
-/// Fraction by which pacing stays below the estimate, so that a queue drains (Linux; not in the draft).
+/// Difference between pacing and estimate, as a fraction, so that a queue drains (Linux: bbr_pacing_margin_percent; not
+/// in the draft).
 const PACING_MARGIN: f64 = 0.01;
 
 /// BBR.state.
@@ -70,12 +71,9 @@ pub struct PathModel {
     pub rtprop: Duration,
 }
 
-/// BBR's state.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Bbr {
-    /// Lifetime of the minimum round-trip time.
     pub(super) rtprop_window: Duration,
-    /// Minimum time for which the flight stays drained to measure it.
     pub(super) probe_rtt_duration: Duration,
     pub(super) mode: Mode,
     pub(super) bandwidth: Bandwidth,
@@ -110,8 +108,8 @@ pub(in crate::transport::tcp) struct Bbr {
 }
 
 impl Bbr {
-    /// Creates the state for a new connection.
     pub fn new(bbr: BbrSettings, most_segments_per_burst: Option<u32>, window: &Window) -> Self {
+        // BBRInitPacingRate of the draft, section 4.2.1.
         let rate = STARTUP_GAIN * window.cwnd_bytes as f64 / NOMINAL_RTT.as_seconds();
         Self {
             rtprop_window: bbr.rtprop_window,
@@ -136,12 +134,10 @@ impl Bbr {
         }
     }
 
-    /// Returns BBR's model of the path.
     pub fn path_model(&self) -> PathModel {
         PathModel { bytes_per_second: self.bytes_per_second(), rtprop: self.rtprop }
     }
 
-    /// Sets the random stream.
     pub fn draw_from(&mut self, stream: Stream) {
         self.stream = stream;
     }

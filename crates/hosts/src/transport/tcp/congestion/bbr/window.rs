@@ -8,11 +8,10 @@ use hitless_core::wire::Duration;
 const SMALLEST_SEGMENTS: u64 = 4;
 /// Window in segments before a round-trip time is known, and delivery in segments before the window may shrink.
 const INITIAL_SEGMENTS: u64 = 10;
-/// Maximum room added for bursts of acknowledgements, as time at the bottleneck's rate.
+/// Maximum room added for bursts of acknowledgements, as time at the bottleneck's rate (Linux: bbr_extra_acked_max_us).
 const MOST_AGGREGATION: Duration = Duration::from_ms(100);
 
 impl Bbr {
-    /// Returns the minimum window.
     pub(super) fn smallest_window(mss_bytes: u64) -> u64 {
         SMALLEST_SEGMENTS * mss_bytes
     }
@@ -29,6 +28,7 @@ impl Bbr {
     /// in the receiving host, and on the path. The result is even, for receivers that acknowledge every other segment.
     fn quantised(&self, bytes: u64) -> u64 {
         let segments = bytes.div_ceil(self.mss_bytes) + 3 * self.quantum_segments();
+        // So that probing exceeds small products too (Linux, bbr_quantization_budget).
         let probe = if self.probes_up() { 2 } else { 0 };
         (segments.next_multiple_of(2) + probe) * self.mss_bytes
     }
@@ -90,6 +90,7 @@ impl Bbr {
     fn approach_target(&self, window: &mut Window, event: &AckSample) {
         let target_bytes = self.quantised(self.product_bytes(self.window_gain()) + self.aggregation_bytes());
         let grown_bytes = window.cwnd_bytes + event.delivered_bytes;
+        // Before the pipe is full the window only grows, as in slow start (draft, section 4.2.3.6: BBRSetCwnd).
         if self.pipe_is_full {
             window.cwnd_bytes = grown_bytes.min(target_bytes);
         } else if window.cwnd_bytes < target_bytes || event.total_delivered_bytes < INITIAL_SEGMENTS * self.mss_bytes {

@@ -58,7 +58,6 @@ impl Default for BoltTransportSettings {
     }
 }
 
-/// Bolt's state.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Bolt {
     config: BoltTransportSettings,
@@ -75,7 +74,6 @@ pub(in crate::transport::tcp) struct Bolt {
 }
 
 impl Bolt {
-    /// Creates the state for a new connection.
     pub fn new(bolt: BoltTransportSettings, window: &Window) -> Self {
         Self {
             config: bolt,

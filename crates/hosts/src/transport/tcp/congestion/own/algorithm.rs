@@ -16,7 +16,6 @@ pub(in crate::transport::tcp) struct OwnAlgorithm {
 }
 
 impl OwnAlgorithm {
-    /// Creates the state of a new connection.
     pub fn new(settings: OwnSettings, window: &Window) -> Self {
         Self { settings, control: settings.build(window) }
     }

@@ -103,9 +103,6 @@ pub trait CongestionKind: Send + Sync {
     /// Creates the state of a new connection.
     fn build(&self, settings: &(dyn Any + Send + Sync), window: &Window) -> Box<dyn BoxedControl>;
     /// Reads the state of a connection from a checkpoint.
-    ///
-    /// # Errors
-    /// If the bytes are not such a state.
     fn load(&self, from: &mut Reader<'_>) -> Result<Box<dyn BoxedControl>, Damaged>;
 }
 

@@ -88,7 +88,6 @@ impl Default for SwiftSettings {
     }
 }
 
-/// Swift's state.
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Swift {
     config: SwiftSettings,
@@ -107,7 +106,6 @@ pub(in crate::transport::tcp) struct Swift {
 }
 
 impl Swift {
-    /// Creates the state for a new connection.
     pub fn new(swift: SwiftSettings, window: &Window) -> Self {
         let (root_min, root_max) = (swift.fs_min_cwnd.sqrt(), swift.fs_max_cwnd.sqrt());
         let scale_ps = swift.fs_range.as_ps() as f64 / (1.0 / root_min - 1.0 / root_max);
