@@ -44,7 +44,7 @@ mod per {
     pub const CAPTURED_PACKET: f64 = 320.0;
 }
 
-/// Time for which the order checker remembers arrived packets.
+/// Time until the order checker forgets an arrived packet.
 const WATCHED: Duration = Duration::from_ms(10);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -263,7 +263,7 @@ fn packets_of_path(scenario: &Scenario, topology: &Topology) -> f64 {
     2.0 * SWITCHES * queue_bytes as f64 / scenario.frame_max().0.max(64) as f64
 }
 
-/// Estimates the packets in all buffers at which flows can meet: those of the switches with hosts, and the same amount
+/// Estimates the packets in all buffers where flows can meet: the buffers of switches with hosts, and the same amount
 /// again.
 fn buffered(scenario: &Scenario, topology: &Topology) -> f64 {
     let frame_bytes = scenario.frame_max().0.max(64) as f64;
