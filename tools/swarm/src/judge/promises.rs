@@ -76,7 +76,7 @@ pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     let is_known = evidence.all_are(&["sqr"], &["links", "caching"]);
     let repairs = evidence.world.text_of("recovery.scheme.kind").is_some_and(|kind| kind != "none");
     let has_choices = evidence.world.value("routing.choice").is_some();
-    // A frame that is on the line while a link is repaired arrives if its last bit leaves afterwards, so it overtakes the
+    // A frame that is on the line while a link is repaired arrives if its last bit leaves afterwards. It overtakes the
     // copies: 1,518 B at 10G and 1.2 us, but not 2 us (seed 54,010,320).
     let reconfiguration = evidence.world.text_of("recovery.scheme.reconfiguration");
     let is_sudden = reconfiguration.and_then(|text| Duration::read(text).ok()).is_some_and(|time| time < LONGEST_FRAME);
