@@ -76,10 +76,12 @@ pub fn mechanism_kinds() -> Vec<(&'static str, &'static str, Option<&'static str
     registry.summaries().map(|(name, summary)| (name, summary, of(name))).collect()
 }
 
-/// Returns the counters of each kind of mechanism: the kind, and of each counter its key, label and meaning. The
-/// resources, which every mechanism reports, are in the last place.
+/// Key, label and meaning of a counter.
+type Told = (&'static str, &'static str, &'static str);
+
+/// Returns each kind of mechanism with its counters. The resources, which every mechanism reports, are last.
 #[pyfunction]
-pub fn mechanism_counters() -> Vec<(&'static str, Vec<(&'static str, &'static str, &'static str)>)> {
+pub fn mechanism_counters() -> Vec<(&'static str, Vec<Told>)> {
     let told = |counter: Counter| (counter.key, counter.label, counter.meaning);
     let registry = kinds().registry;
     let of_kinds = registry.counters().map(|(name, counters)| (name, counters.map(told).collect()));
