@@ -375,7 +375,7 @@ impl Scoreboard {
                 self.mark_lost(number);
             }
         }
-        // RFC 2018 clears all SACKed bits at a timeout, because the receiver may have discarded reported data. Receivers
+        // RFC 2018 clears all SACKed bits at a timeout, because a receiver may have discarded reported data. Receivers
         // here never do, so SACKed segments stay delivered.
         //
         // The scan may have skipped segments above the remaining ones.
