@@ -366,7 +366,7 @@ impl TcpReceiver {
 
 impl TcpReceiver {
     /// Takes a segment, with Congestion Experienced if `marked`.
-    #[inline]
+    #[inline(always)]
     pub(in crate::transport) fn take(&mut self, now: Time, header: &TcpHeader, marked: bool) {
         let in_order = header.sequence == self.rcv_nxt && self.reassembly.is_empty() && header.payload_bytes > 0;
         // Header prediction, as in the sender: the next data, without gaps and with unchanged marking.
