@@ -111,8 +111,8 @@ impl Cubic {
         let elapsed = event.now.saturating_since(epoch);
         // Acknowledgements of a whole window add up to the increase of a round trip.
         let share = delivered / segments;
-        // Section 4.2: the target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd], in the concave region (section 4.4) and in
-        // the convex one (section 4.5).
+        // Section 4.2: the target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd], in the concave region (section 4.4) and
+        // in the convex one (section 4.5).
         let target = self.window_at((elapsed + event.rtt).as_seconds()).clamp(segments, 1.5 * segments);
         let cubic = segments + (target - segments) * share;
         // Section 4.3, equation 4.
