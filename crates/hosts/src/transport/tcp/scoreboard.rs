@@ -375,8 +375,8 @@ impl Scoreboard {
                 self.mark_lost(number);
             }
         }
-        // RFC 2018 turns off all SACKed bits at a timeout, because the receiver may have discarded reported data.
-        // Receivers here never do, so SACKed segments stay delivered.
+        // RFC 2018 clears all SACKed bits at a timeout, because a receiver may have discarded reported data. Receivers
+        // here never do, so SACKed segments stay delivered.
         //
         // The scan may have skipped segments above the remaining ones.
         self.decided = first;
@@ -458,8 +458,8 @@ impl Scoreboard {
         }
         let mut above = 0;
         let mut limit = self.sacked_limit;
-        // RFC 6675, section 4, counts more than (DupThresh - 1) * SMSS SACKed bytes: DupThresh full segments. Finds the
-        // highest segment with that number above it; all below it qualify too.
+        // RFC 6675, section 4, counts more than (DupThresh - 1) * SMSS SACKed bytes: with full segments, as many as the
+        // threshold. Finds the highest segment with that many above it; all below it qualify too.
         while above < threshold && limit > self.segments.first() {
             limit -= 1;
             above += u32::from(self.segments.get(limit).is_some_and(|segment| segment.is(SACKED)));

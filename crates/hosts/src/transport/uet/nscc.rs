@@ -196,7 +196,8 @@ impl Nscc {
     }
 
     fn adjust(&mut self, now: Time, since_adjustment: Duration) {
-        // A round trip acknowledges a window of bytes, so growth does not depend on the window: connections converge.
+        // A round trip acknowledges a window of bytes. So its growth does not depend on the window, and connections
+        // converge.
         self.window += self.growth / self.window;
         if since_adjustment >= self.network_rtt {
             self.window += self.steady;

@@ -35,8 +35,8 @@ impl TcpSender {
             self.process_syn_ack(now, header);
             return;
         }
-        // An acknowledgement overtaken by a later one is outdated. One beyond SND.NXT acknowledges unsent data, and is
-        // dropped (RFC 9293, section 3.10.7.4).
+        // An acknowledgement overtaken by a later one has no new information. Beyond SND.NXT it acknowledges unsent
+        // data and is dropped (RFC 9293, section 3.10.7.4).
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.snd_nxt() {
             self.interrupt_dupacks();
             if header.flags.contains(TcpFlags::LOSS) {
@@ -54,7 +54,7 @@ impl TcpSender {
         // RFC 6298, section 5.3.
         self.timer.restart_rto(now);
         let Some((oldest_sent_at, newest_sent_at)) = self.scoreboard.acknowledge_in_order(acknowledged) else { return };
-        // SRTT takes the oldest segment, so that the timeout covers delayed acknowledgements; RACK and congestion
+        // SRTT takes the oldest segment, so that the timeout covers delayed acknowledgements. RACK and congestion
         // control take the newest (Linux, tcp_clean_rtx_queue).
         let rtt = now.saturating_since(newest_sent_at);
         self.rtt.sample(now.saturating_since(oldest_sent_at));

@@ -182,7 +182,7 @@ impl TcpSender {
 
     /// Resolves the tail loss probe (RFC 8985, section 7.4.2).
     fn resolve_probe(&mut self, event: &AckEvent, delivery: &Delivery, advanced: bool) {
-        // A duplicate acknowledgement without SACK information: original and probe arrived, so nothing was lost.
+        // A duplicate acknowledgement without SACK information: the original and the probe arrived. Nothing was lost.
         let both_arrived = !advanced && !delivery.sacked;
         let Some((is_over, repaired)) = self.loss.resolve_probe(event.snd_una, both_arrived) else { return };
         if repaired && self.reduction.is_open() {
