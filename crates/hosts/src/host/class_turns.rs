@@ -46,7 +46,7 @@ impl HostState {
         env.schedule(self.card.line_free_at(), self.id, HostEvent::FrameSent(self.id));
     }
 
-    /// Takes a pause frame of the switch; it has no effect on a card that does not obey them.
+    /// Takes a pause frame of the switch; a card that does not obey them ignores it.
     pub fn obey_pause<E: HostEnvironment>(&mut self, now: Time, frame: PauseFrame, env: &mut E) {
         // A quantum is 512 bit times (IEEE 802.3, annex 31B.2).
         let (id, pause_time) = (self.id, self.card.rate().time_for(u64::from(frame.quanta) * 64));

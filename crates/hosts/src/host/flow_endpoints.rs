@@ -64,7 +64,7 @@ pub struct Endpoint {
     /// Whether packets of this end have a delay in the host's stack or a choice of ports.
     delays_send: bool,
     timers: PendingTimers,
-    /// Ring in which packets wait for the kernel's poll.
+    /// Packets that wait for the kernel's poll.
     ring: Option<Box<ReceiveRing>>,
     send_line: DelayLine,
     receive_line: DelayLine,

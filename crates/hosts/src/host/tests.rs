@@ -169,6 +169,13 @@ impl Bench {
         Self { hosts, world: World::default() }
     }
 
+    /// Creates two hosts with a flow from the first to the second.
+    fn with_flow(config: &HostConfig, transport: TransportConfig, application: Application) -> Self {
+        let mut bench = Self::new(config, 2, transport);
+        bench.add(0, 1, application);
+        bench
+    }
+
     fn add(&mut self, source: u32, destination: u32, application: Application) -> FlowId {
         let config = flow_config(source, destination, application);
         self.hosts.add_flow(config, &mut self.world)
@@ -273,8 +280,7 @@ fn a_message_takes_the_time_that_arithmetic_says() {
 #[test]
 fn messages_follow_each_other_after_the_gap() {
     for gap in [Duration::ZERO, Duration::from_us(5)] {
-        let mut bench = Bench::new(&ethernet(), 2, roce());
-        bench.add(0, 1, Application::Messages { count: 3, bytes: 100, gap });
+        let bench = Bench::with_flow(&ethernet(), roce(), Application::Messages { count: 3, bytes: 100, gap });
         let messages = bench.run().world.messages;
         assert_eq!(messages.iter().map(|record| record.number).collect::<Vec<_>>(), [0, 1, 2]);
         for pair in messages.windows(2) {
@@ -285,8 +291,7 @@ fn messages_follow_each_other_after_the_gap() {
 
 #[test]
 fn a_lossless_flow_needs_one_timer_event_and_no_event_per_packet_without_delays() {
-    let mut bench = Bench::new(&ethernet(), 2, roce());
-    bench.add(0, 1, Application::one_way(10 * 1_024));
+    let bench = Bench::with_flow(&ethernet(), roce(), Application::one_way(10 * 1_024));
     assert_eq!(bench.run().world.host_events, 2, "the start and one timer");
 }
 
@@ -322,8 +327,7 @@ fn a_flow_that_gets_nothing_through_fails_and_is_counted() {
 
 #[test]
 fn flows_that_wait_for_the_card_take_turns() {
-    let mut bench = Bench::new(&ethernet(), 2, roce());
-    bench.add(0, 1, Application::one_way(400 * 1_024));
+    let mut bench = Bench::with_flow(&ethernet(), roce(), Application::one_way(400 * 1_024));
     bench.add(0, 1, Application::one_way(400 * 1_024));
     let bench = bench.run();
     let data: Vec<_> = bench.world.departures.iter().filter(|departure| departure.0 == HostId(0)).collect();
@@ -348,9 +352,8 @@ fn the_backlog_limit_bounds_what_a_flow_puts_into_the_card() {
         backlog_limit: Bytes(10_000),
         ..NetworkCardConfig::at_rate(RATE)
     };
-    let mut bench = Bench::new(&HostConfig::with_network_card(network_card), 2, roce());
-    bench.add(0, 1, Application::one_way(500 * 1_024));
-    let bench = bench.run();
+    let bench =
+        Bench::with_flow(&HostConfig::with_network_card(network_card), roce(), Application::one_way(500 * 1_024)).run();
     assert_eq!(bench.world.drops, []);
     assert_eq!(bench.world.flows[0].sender.packets_retransmitted, 0);
 }
@@ -358,9 +361,8 @@ fn the_backlog_limit_bounds_what_a_flow_puts_into_the_card() {
 #[test]
 fn a_card_that_is_too_small_drops_and_the_flow_recovers() {
     let network_card = NetworkCardConfig { capacity: QueueCapacity::Packets(4), ..NetworkCardConfig::at_rate(RATE) };
-    let mut bench = Bench::new(&HostConfig::with_network_card(network_card), 2, roce());
-    bench.add(0, 1, Application::one_way(20 * 1_024));
-    let bench = bench.run();
+    let bench =
+        Bench::with_flow(&HostConfig::with_network_card(network_card), roce(), Application::one_way(20 * 1_024)).run();
     assert!(bench.hosts.totals().dropped_by_network_card > 0);
     assert!(bench.world.drops.iter().all(|&reason| reason == HostDrop::NetworkCardFull));
     assert_eq!(bench.world.flows[0].outcome, FlowOutcome::Completed);
@@ -368,9 +370,12 @@ fn a_card_that_is_too_small_drops_and_the_flow_recovers() {
 
 #[test]
 fn an_unlimited_flow_fills_the_link_and_stops() {
-    let mut bench = Bench::new(&ethernet(), 2, roce());
-    bench.add(0, 1, Application::Unlimited { stop: Time(1_000_000_000), send_buffer_bytes: 1 << 20 });
-    let bench = bench.run();
+    let bench = Bench::with_flow(
+        &ethernet(),
+        roce(),
+        Application::Unlimited { stop: Time(1_000_000_000), send_buffer_bytes: 1 << 20 },
+    )
+    .run();
     let record = bench.world.flows[0];
     assert_eq!((record.outcome, record.bytes_delivered), (FlowOutcome::Completed, record.bytes_written));
     let rate_gbps = record.bytes_delivered as f64 * 8.0 / (record.finished.as_ps() as f64 / 1_000.0);
@@ -379,9 +384,8 @@ fn an_unlimited_flow_fills_the_link_and_stops() {
 
 #[test]
 fn datagrams_leave_at_their_rate_until_the_stop() {
-    let mut bench = Bench::new(&ethernet(), 2, udp(BitRate::from_gbps(10)));
-    bench.add(0, 1, Application::until(Time(10 * 1_230_400)));
-    let bench = bench.run();
+    let bench =
+        Bench::with_flow(&ethernet(), udp(BitRate::from_gbps(10)), Application::until(Time(10 * 1_230_400))).run();
     let expected: Vec<u64> = (0..10).map(|number| number * 1_230_400 + 123_040).collect();
     assert_eq!(bench.world.departures_of(HostId(0)), expected);
     let record = bench.world.flows[0];
@@ -392,9 +396,7 @@ fn datagrams_leave_at_their_rate_until_the_stop() {
 
 #[test]
 fn datagrams_faster_than_the_card_are_held_back_not_dropped() {
-    let mut bench = Bench::new(&ethernet(), 2, udp(BitRate::from_gbps(400)));
-    bench.add(0, 1, Application::one_way(1_472 * 1_000));
-    let bench = bench.run();
+    let bench = Bench::with_flow(&ethernet(), udp(BitRate::from_gbps(400)), Application::one_way(1_472 * 1_000)).run();
     assert_eq!((bench.world.drops.len(), bench.world.departures.len()), (0, 1_000));
     assert_eq!(bench.world.departures[999].2, Time(1_000 * 123_040));
 }
@@ -414,8 +416,7 @@ fn lost_datagrams_leave_a_message_undelivered() {
 
 #[test]
 fn a_run_that_ends_early_reports_its_flows_and_later_packets_are_strays() {
-    let mut bench = Bench::new(&ethernet(), 2, roce());
-    bench.add(0, 1, Application::one_way(100));
+    let mut bench = Bench::with_flow(&ethernet(), roce(), Application::one_way(100));
     let Some(Reverse((now, number))) = bench.world.queue.pop() else { panic!("a start was scheduled") };
     let Happening::Host(event) = bench.world.happenings[number as usize] else { panic!("a start was scheduled") };
     bench.hosts.handle(now, event, &mut bench.world);
@@ -432,8 +433,7 @@ fn fixed_stack_delays_add_to_the_round_trip() {
         receive: DelayConfig::fixed(Duration::from_us(4)),
     };
     let config = HostConfig { network_card_stack: stack, ..ethernet() };
-    let mut bench = Bench::new(&config, 2, roce());
-    bench.add(0, 1, Application::one_way(1_024));
+    let bench = Bench::with_flow(&config, roce(), Application::one_way(1_024));
     let message = bench.run().world.messages[0];
     assert_eq!(message.delivered, Time(FULL + 1_000_000 + 7_000_000));
     assert_eq!(message.acknowledged, Time(FULL + ACKNOWLEDGEMENT + 2_000_000 + 14_000_000));
@@ -444,9 +444,7 @@ fn a_stack_delay_does_not_slow_a_long_flow_down() {
     let stack = StackConfig { send: DelayConfig::fixed(Duration::from_us(5)), receive: DelayConfig::NONE };
     let network_card = NetworkCardConfig { capacity: QueueCapacity::Packets(20), ..NetworkCardConfig::at_rate(RATE) };
     let config = HostConfig { network_card_stack: stack, network_card, ..ethernet() };
-    let mut bench = Bench::new(&config, 2, roce());
-    bench.add(0, 1, Application::one_way(400 * 1_024));
-    let bench = bench.run();
+    let bench = Bench::with_flow(&config, roce(), Application::one_way(400 * 1_024)).run();
     assert_eq!(bench.world.departures_of(HostId(0))[399], 5_000_000 + 400 * FULL);
     assert_eq!(bench.world.drops, [], "nor does it overrun the card");
 }
@@ -530,9 +528,7 @@ fn testbed_dctcp() -> TransportConfig {
 
 #[test]
 fn tcp_fills_the_link_without_overrunning_the_card() {
-    let mut bench = Bench::new(&ethernet(), 2, testbed_dctcp());
-    bench.add(0, 1, Application::until(Time(2_000_000_000)));
-    let bench = bench.run();
+    let bench = Bench::with_flow(&ethernet(), testbed_dctcp(), Application::until(Time(2_000_000_000))).run();
     let record = bench.world.flows[0];
     assert_eq!((bench.world.drops.len(), record.sender.packets_retransmitted), (0, 0));
     let rate_gbps = record.bytes_delivered as f64 * 8.0 / (record.finished.as_ps() as f64 / 1_000.0);
@@ -583,9 +579,7 @@ fn the_gap_of_a_pair_is_measured_before_the_stack() {
     let jitter = Jitter::Exponential(ExponentialJitter { mean: Duration::from_us(5) });
     let receive = DelayConfig { fixed: Duration::from_us(50), jitter };
     let config = HostConfig { kernel_stack: StackConfig { send: DelayConfig::NONE, receive }, ..ethernet() };
-    let mut bench = Bench::new(&config, 2, packet_pair());
-    bench.add(0, 1, Application::one_way(1_448_000));
-    let bench = bench.run();
+    let bench = Bench::with_flow(&config, packet_pair(), Application::one_way(1_448_000)).run();
     // 1000 frames of 1.23 us each, plus two round trips.
     let finished = bench.world.flows[0].finished;
     assert!(finished < Time::ZERO + Duration::from_us(1_600), "{finished}");

@@ -78,10 +78,25 @@ impl Exchange {
         }
     }
 
+    /// Passes `packets` to the responder, except those named in `lost`, and its packets back; returns their names.
+    fn pass(&mut self, packets: &[Packet], lost: &[&str]) -> String {
+        let answers = self.arrive(packets, lost);
+        self.answer(&answers);
+        names(&answers)
+    }
+
     fn time_out(&mut self) {
         self.now = self.requester.next_timeout();
         self.requester.handle_timeout(self.now);
     }
+}
+
+/// Creates an exchange with a message of `count` packets; returns the packets sent at once.
+fn started(config: RoceSettings, count: u64) -> (Exchange, Vec<Packet>) {
+    let mut exchange = Exchange::new(config);
+    exchange.write_packets(count);
+    let sent = exchange.sent();
+    (exchange, sent)
 }
 
 #[test]
@@ -92,8 +107,7 @@ fn sent_bytes_count_each_byte_once_and_not_the_room_in_the_last_packet() {
     assert_eq!(exchange.requester.sent_bytes(), 0);
     let packets = exchange.sent();
     assert_eq!((packets.len(), exchange.requester.sent_bytes()), (4, 3_524));
-    let answers = exchange.arrive(&packets, &["W1"]);
-    exchange.answer(&answers);
+    exchange.pass(&packets, &["W1"]);
     exchange.sent();
     assert_eq!(exchange.requester.sent_bytes(), 3_524, "sent again is not sent further");
     assert_eq!(exchange.requester.congestion_window_bytes(), u64::from(config().window) * 1_024);
@@ -115,9 +129,7 @@ fn a_message_is_cut_into_packets_and_acknowledged_once() {
 
 #[test]
 fn a_loss_in_the_middle_draws_one_negative_acknowledgement_and_goes_back_to_the_hole() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(6);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(config(), 6);
     let answers = exchange.arrive(&sent, &["W2"]);
     assert_eq!(names(&answers), "N2");
     assert_eq!(exchange.responder.delivered_bytes(), 2 * 1_024, "what comes after the gap is thrown away");
@@ -125,9 +137,7 @@ fn a_loss_in_the_middle_draws_one_negative_acknowledgement_and_goes_back_to_the_
     assert_eq!(exchange.requester.acknowledged_bytes(), 2 * 1_024);
     let again = exchange.sent();
     assert_eq!(names(&again), "W2 W3 W4 W5.");
-    let answers = exchange.arrive(&again, &[]);
-    assert_eq!(names(&answers), "A5");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&again, &[]), "A5");
     let statistics = exchange.requester.statistics();
     assert_eq!((statistics.packets_sent, statistics.packets_retransmitted), (10, 4));
     assert_eq!((statistics.fast_recoveries, statistics.timeouts), (1, 0));
@@ -135,9 +145,7 @@ fn a_loss_in_the_middle_draws_one_negative_acknowledgement_and_goes_back_to_the_
 
 #[test]
 fn a_lost_tail_waits_for_the_timeout() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(1);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(config(), 1);
     assert_eq!(names(&exchange.arrive(&sent, &["W0."])), "");
     assert_eq!(exchange.requester.next_timeout(), MILLISECOND);
     exchange.requester.handle_timeout(Time(MILLISECOND.0 - 1));
@@ -145,17 +153,14 @@ fn a_lost_tail_waits_for_the_timeout() {
     exchange.time_out();
     let again = exchange.sent();
     assert_eq!(names(&again), "W0.");
-    let answers = exchange.arrive(&again, &[]);
-    exchange.answer(&answers);
+    exchange.pass(&again, &[]);
     assert_eq!(exchange.requester.acknowledged_bytes(), 1_024);
     assert_eq!(exchange.requester.statistics().timeouts, 1);
 }
 
 #[test]
 fn a_lost_acknowledgement_is_given_again_and_nothing_delivered_twice() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(2);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(config(), 2);
     assert_eq!(names(&exchange.arrive(&sent, &[])), "A1");
     exchange.time_out();
     let again = exchange.sent();
@@ -168,11 +173,8 @@ fn a_lost_acknowledgement_is_given_again_and_nothing_delivered_twice() {
 
 #[test]
 fn a_retransmission_that_is_lost_too_draws_no_second_negative_acknowledgement() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(4);
-    let sent = exchange.sent();
-    let answers = exchange.arrive(&sent, &["W1"]);
-    exchange.answer(&answers);
+    let (mut exchange, sent) = started(config(), 4);
+    exchange.pass(&sent, &["W1"]);
     let again = exchange.sent();
     assert_eq!(names(&again), "W1 W2 W3.");
     assert_eq!(names(&exchange.arrive(&again, &["W1"])), "");
@@ -183,21 +185,15 @@ fn a_retransmission_that_is_lost_too_draws_no_second_negative_acknowledgement() 
 
 #[test]
 fn a_second_gap_is_reported_again() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(5);
-    let sent = exchange.sent();
-    let answers = exchange.arrive(&sent, &["W0"]);
-    assert_eq!(names(&answers), "N0");
-    exchange.answer(&answers);
+    let (mut exchange, sent) = started(config(), 5);
+    assert_eq!(exchange.pass(&sent, &["W0"]), "N0");
     let again = exchange.sent();
     assert_eq!(names(&exchange.arrive(&again, &["W2"])), "N2");
 }
 
 #[test]
 fn a_late_negative_acknowledgement_sends_nothing_again() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(4);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(config(), 4);
     let reordered = [sent[0], sent[2], sent[1]];
     let early = exchange.arrive(&reordered, &[]);
     assert_eq!(names(&early), "N1");
@@ -246,13 +242,9 @@ fn the_retry_limit_ends_the_connection() {
 
 #[test]
 fn the_window_limits_what_is_outstanding() {
-    let mut exchange = Exchange::new(RoceSettings { window: 4, acknowledge_every: 4, ..config() });
-    exchange.write_packets(6);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(RoceSettings { window: 4, acknowledge_every: 4, ..config() }, 6);
     assert_eq!(names(&sent), "W0 W1 W2 W3");
-    let answers = exchange.arrive(&sent, &[]);
-    assert_eq!(names(&answers), "A3");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&sent, &[]), "A3");
     assert_eq!(names(&exchange.sent()), "W4 W5.");
 }
 
@@ -262,9 +254,7 @@ fn selective() -> RoceSettings {
 
 #[test]
 fn selective_repeat_sends_again_only_what_is_missing() {
-    let mut exchange = Exchange::new(selective());
-    exchange.write_packets(8);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(selective(), 8);
     let answers = exchange.arrive(&sent, &["W2", "W5"]);
     assert_eq!(names(&answers), "N2+3 N2+4 N2+6 N2+7");
     // The first starts a recovery; packet 5 counts as lost when a later one has arrived.
@@ -275,9 +265,7 @@ fn selective_repeat_sends_again_only_what_is_missing() {
     assert_eq!(names(&again), "W5");
     // A packet that fills a gap is acknowledged at once, up to the next gap.
     let repeated = [sent[2], again[0]];
-    let answers = exchange.arrive(&repeated, &[]);
-    assert_eq!(names(&answers), "A4 A7");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&repeated, &[]), "A4 A7");
     let statistics = exchange.requester.statistics();
     assert_eq!((statistics.packets_sent, statistics.packets_retransmitted), (10, 2));
     assert_eq!((statistics.fast_recoveries, statistics.timeouts), (1, 0));
@@ -287,32 +275,22 @@ fn selective_repeat_sends_again_only_what_is_missing() {
 
 #[test]
 fn what_selective_repeat_sends_again_goes_before_new_packets_and_only_once() {
-    let mut exchange = Exchange::new(RoceSettings { window: 4, acknowledge_every: 4, ..selective() });
-    exchange.write_packets(6);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(RoceSettings { window: 4, acknowledge_every: 4, ..selective() }, 6);
     assert_eq!(names(&sent), "W0 W1 W2 W3");
-    let answers = exchange.arrive(&sent, &["W1"]);
-    assert_eq!(names(&answers), "N1+2 N1+3");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&sent, &["W1"]), "N1+2 N1+3");
     // It also acknowledges packet 0, so the window has room for packet 4.
     assert_eq!(names(&exchange.sent()), "W1 W4");
 }
 
 #[test]
 fn a_repetition_that_selective_repeat_loses_too_waits_for_the_timeout_and_then_all_that_is_missing_goes() {
-    let mut exchange = Exchange::new(selective());
-    exchange.write_packets(6);
-    let sent = exchange.sent();
-    let answers = exchange.arrive(&sent, &["W1", "W4", "W5."]);
-    assert_eq!(names(&answers), "N1+2 N1+3");
-    exchange.answer(&answers);
+    let (mut exchange, sent) = started(selective(), 6);
+    assert_eq!(exchange.pass(&sent, &["W1", "W4", "W5."]), "N1+2 N1+3");
     assert_eq!(names(&exchange.sent()), "W1");
     exchange.time_out();
     let again = exchange.sent();
     assert_eq!(names(&again), "W1 W4 W5.");
-    let answers = exchange.arrive(&again, &[]);
-    assert_eq!(names(&answers), "A3 A5");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&again, &[]), "A3 A5");
     assert_eq!(exchange.requester.acknowledged_bytes(), 6 * 1_024);
     assert_eq!(exchange.requester.statistics().timeouts, 1);
 }
@@ -320,11 +298,8 @@ fn a_repetition_that_selective_repeat_loses_too_waits_for_the_timeout_and_then_a
 #[test]
 fn reordering_costs_selective_repeat_one_packet_and_go_back_n_all() {
     for (config, again) in [(selective(), "W1"), (config(), "W1 W2 W3.")] {
-        let mut exchange = Exchange::new(config);
-        exchange.write_packets(4);
-        let sent = exchange.sent();
-        let answers = exchange.arrive(&[sent[0], sent[2]], &[]);
-        exchange.answer(&answers);
+        let (mut exchange, sent) = started(config, 4);
+        exchange.pass(&[sent[0], sent[2]], &[]);
         assert_eq!(names(&exchange.sent()), again);
     }
 }
@@ -335,9 +310,7 @@ fn with_dcqcn() -> RoceSettings {
 
 #[test]
 fn marked_packets_draw_notifications_that_cut_the_rate() {
-    let mut exchange = Exchange::new(with_dcqcn());
-    exchange.write_packets(4);
-    let mut sent = exchange.sent();
+    let (mut exchange, mut sent) = started(with_dcqcn(), 4);
     assert_eq!(sent.len(), 4, "at line rate nothing waits for the pace");
     assert!(sent.iter().all(|packet| packet.ecn == Ecn::Capable));
     sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
@@ -363,9 +336,7 @@ fn marked_packets_draw_notifications_that_cut_the_rate() {
 
 #[test]
 fn a_lost_acknowledgement_of_a_filled_gap_is_given_again_to_the_first_repetition() {
-    let mut exchange = Exchange::new(selective());
-    exchange.write_packets(6);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(selective(), 6);
     let answers = exchange.arrive(&sent, &["W4"]);
     exchange.answer(&answers);
     let repeated = exchange.sent();
@@ -374,9 +345,7 @@ fn a_lost_acknowledgement_of_a_filled_gap_is_given_again_to_the_first_repetition
     exchange.time_out();
     let repeated = exchange.sent();
     assert_eq!(names(&repeated), "W4");
-    let answers = exchange.arrive(&repeated, &[]);
-    assert_eq!(names(&answers), "A5");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&repeated, &[]), "A5");
     assert_eq!(exchange.requester.acknowledged_bytes(), 6 * 1_024);
 }
 
@@ -417,8 +386,7 @@ fn a_pace_of_less_than_an_acknowledgement_per_timeout_is_no_loss() {
     loop {
         let sent = exchange.sent();
         assert!(sent.len() <= 1);
-        let answers = exchange.arrive(&sent, &[]);
-        exchange.answer(&answers);
+        exchange.pass(&sent, &[]);
         if exchange.requester.acknowledged_bytes() == 40 * 1_024 {
             break;
         }
@@ -445,9 +413,7 @@ fn a_packet_that_waits_at_a_low_rate_goes_sooner_when_the_rate_rises() {
 
 #[test]
 fn marks_mean_nothing_without_dcqcn() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(2);
-    let mut sent = exchange.sent();
+    let (mut exchange, mut sent) = started(config(), 2);
     assert!(sent.iter().all(|packet| packet.ecn == Ecn::NotCapable));
     sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
     assert_eq!(names(&exchange.arrive(&sent, &[])), "A1");
@@ -455,12 +421,9 @@ fn marks_mean_nothing_without_dcqcn() {
 
 #[test]
 fn a_pace_that_waits_does_not_ask_to_be_woken_in_the_past() {
-    let mut exchange = Exchange::new(with_dcqcn());
-    exchange.write_packets(1);
-    let mut sent = exchange.sent();
+    let (mut exchange, mut sent) = started(with_dcqcn(), 1);
     sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
-    let answers = exchange.arrive(&sent, &[]);
-    exchange.answer(&answers);
+    exchange.pass(&sent, &[]);
     exchange.write_packets(2);
     assert_eq!(exchange.sent().len(), 0, "the first packet was sent at this very time");
     let wake_at = exchange.requester.next_timeout();

@@ -20,8 +20,7 @@ fn pairs(sent: &[(u64, u64, hitless_core::wire::PairPosition)]) -> Vec<(u64, u64
 
 #[test]
 fn a_flow_begins_with_one_pair_and_waits_for_its_gap() {
-    let mut script = Script::new(&config());
-    script.write(0, 100 * MSS);
+    let mut script = Script::writing(&config(), 100);
     script.expect(39_999, &[(0, 0, First), (0, 1, Second)]);
     assert_eq!(script.sender.link_rate_bytes_per_second(), None);
     // 1000 bytes in 2 us; the next pair is sent at once, and then one every 4 us.
@@ -90,8 +89,7 @@ fn mark_a_window(script: &mut Script, window: u64) -> u64 {
 
 #[test]
 fn a_gap_of_zero_is_none() {
-    let mut script = Script::new(&config());
-    script.write(0, 100 * MSS);
+    let mut script = Script::writing(&config(), 100);
     script.acknowledge(40_000, 2, 0);
     assert_eq!(script.sender.link_rate_bytes_per_second(), None);
     // One pair per acknowledgement, until a gap is measured.
@@ -111,8 +109,7 @@ fn the_last_packet_goes_alone() {
     // A short second packet measures nothing.
     assert_eq!((script.headers[1].measured_segments, script.headers[3].measured_segments), (1, 0));
     script.acknowledge(80_000, 3, 0);
-    let mut script = Script::new(&config());
-    script.write(0, MSS);
+    let mut script = Script::writing(&config(), 1);
     script.expect(1_000, &[(0, 0, Alone)]);
 }
 
@@ -151,8 +148,7 @@ fn after_a_timeout_one_pair_goes_and_the_share_is_measured_anew() {
 
 #[test]
 fn a_tail_loss_probe_goes_alone_and_at_once() {
-    let mut script = Script::new(&config());
-    script.write(0, 6 * MSS);
+    let mut script = Script::writing(&config(), 6);
     script.acknowledge(40_000, 2, 10_000);
     // Pairs at 40 us and 60 us; a probe repeats the last packet two round trips after the last pair.
     let sent = script.sent_until(139_999);
@@ -166,8 +162,7 @@ fn after_a_pause_a_flow_begins_with_one_pair_again() {
         let config = PacketPairSettings { restart_after_idle, ..config() };
         // (pause in ns after everything was acknowledged, whether the share is forgotten)
         for (pause, forgotten) in [(1_000, false), (40_000, false), (40_001, true), (60_000, true)] {
-            let mut script = Script::new(&config);
-            script.write(0, 2 * MSS);
+            let mut script = Script::writing(&config, 2);
             script.acknowledge(40_000, 2, 2_000);
             script.sent_until(40_000 + pause);
             script.write(40_000 + pause, 20 * MSS);
@@ -180,8 +175,7 @@ fn after_a_pause_a_flow_begins_with_one_pair_again() {
 
 #[test]
 fn a_flow_without_data_earns_no_credit() {
-    let mut script = Script::new(&PacketPairSettings { restart_after_idle: false, ..config() });
-    script.write(0, 2 * MSS);
+    let mut script = Script::writing(&PacketPairSettings { restart_after_idle: false, ..config() }, 2);
     script.acknowledge(40_000, 2, 2_000);
     script.sent_until(500_000);
     script.write(500_000, 8 * MSS);

@@ -56,6 +56,13 @@ impl Script {
         Self { sender: PacketPairSender::new(config, Duration::ZERO), sent: Vec::new(), headers: Vec::new() }
     }
 
+    /// Creates a sender to which the application writes `segments` segments at time zero.
+    pub fn writing(config: &PacketPairSettings, segments: u64) -> Self {
+        let mut script = Self::new(config);
+        script.write(0, segments * MSS);
+        script
+    }
+
     /// Creates a sender with much data, a round-trip time of 40 us and a known gap: its first pair is acknowledged.
     pub fn warm(config: &PacketPairSettings, gap_ns: u64) -> Self {
         let mut script = Self::new(config);

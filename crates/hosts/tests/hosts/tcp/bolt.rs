@@ -19,8 +19,7 @@ fn notify(script: &mut Script, time_us: u64, segment: u64, queued: u64) {
 
 #[test]
 fn packets_say_which_of_their_flow_they_are() {
-    let mut script = Script::new(&TcpSettings { initial_window: 2, ..bolt() });
-    script.write(0, 6 * MSS);
+    let mut script = Script::writing(&TcpSettings { initial_window: 2, ..bolt() }, 6);
     script.receive(40, acknowledgement(1, 0));
     script.receive(41, acknowledgement(2, 0));
     script.receive(80, acknowledgement(4, 0));
@@ -54,8 +53,7 @@ fn the_receiver_answers_how_many_packets_kept_their_wish() {
 
 #[test]
 fn a_notice_takes_a_segment_off_the_window_before_any_acknowledgement() {
-    let mut script = Script::new(&bolt());
-    script.write(0, 40 * MSS);
+    let mut script = Script::writing(&bolt(), 40);
     script.sent_until(1);
     notify(&mut script, 5, 3, 8);
     assert_eq!(script.sender.cwnd_bytes(), 9 * MSS);
@@ -70,8 +68,7 @@ fn a_notice_takes_a_segment_off_the_window_before_any_acknowledgement() {
 
 #[test]
 fn increases_that_come_back_send_more_at_once() {
-    let mut script = Script::new(&bolt());
-    script.write(0, 40 * MSS);
+    let mut script = Script::writing(&bolt(), 40);
     script.sent_until(39);
     // One segment for the acknowledged one, one for the round trip, and two granted by switches.
     script.receive(40, acknowledgement(1, 2));
@@ -81,8 +78,7 @@ fn increases_that_come_back_send_more_at_once() {
 
 #[test]
 fn notices_to_a_control_that_knows_none_mean_nothing() {
-    let mut script = Script::new(&config());
-    script.write(0, 40 * MSS);
+    let mut script = Script::writing(&config(), 40);
     script.sent_until(1);
     notify(&mut script, 5, 3, 8);
     assert_eq!(script.sender.cwnd_bytes(), 10 * MSS);

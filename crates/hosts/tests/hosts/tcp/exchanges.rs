@@ -272,8 +272,7 @@ fn dctcp_reduces_by_half_of_its_estimate() {
 
 #[test]
 fn the_receive_window_caps_the_flight() {
-    let mut script = Script::new(&TcpSettings { receive_window: Some(Bytes(3 * MSS)), ..config() });
-    script.write(0, 5 * MSS);
+    let mut script = Script::writing(&TcpSettings { receive_window: Some(Bytes(3 * MSS)), ..config() }, 5);
     script.expect(0, &[(0, 0), (0, 1), (0, 2)]);
     let header = |segments: u64, window_bytes: u32| hitless_core::wire::TcpHeader {
         acknowledgement: segments * MSS,
@@ -289,8 +288,7 @@ fn the_receive_window_caps_the_flight() {
 
 #[test]
 fn new_data_waits_for_a_whole_burst() {
-    let mut script = Script::new(&TcpSettings { burst_segments: Some(4), initial_window: 12, ..config() });
-    script.write(0, 100 * MSS);
+    let mut script = Script::writing(&TcpSettings { burst_segments: Some(4), initial_window: 12, ..config() }, 100);
     let first: Vec<(u64, u64)> = (0..12).map(|segment| (0, segment)).collect();
     script.expect(0, &first);
     // Slow start makes room for two segments per acknowledged one; they are sent four or more at a time.
@@ -309,8 +307,7 @@ fn a_burst_takes_all_that_is_free_of_the_window() {
         [(45, 10, 10), (10, 10, 10), (1, 10, 10), (4, 12, 12), (4, 10, 8), (7, 10, 7), (7, 11, 11), (3, 4, 3)]
     {
         let config = TcpSettings { burst_segments: Some(burst), initial_window: window, ..config() };
-        let mut script = Script::new(&config);
-        script.write(0, 100 * MSS);
+        let mut script = Script::writing(&config, 100);
         let expected: Vec<(u64, u64)> = (0..sent).map(|segment| (0, segment)).collect();
         script.expect(0, &expected);
     }
@@ -335,8 +332,7 @@ fn a_reused_connection_keeps_its_window_and_restarts_it_only_on_request() {
 fn the_last_segment_carries_fin_if_the_application_closes() {
     let closes = CloseSettings { delay: Duration::from_us(70), ..CloseSettings::default() };
     for (close, has_fin) in [(None, false), (Some(closes), true)] {
-        let mut script = Script::new(&TcpSettings { close, ..config() });
-        script.write(0, 3 * MSS);
+        let mut script = Script::writing(&TcpSettings { close, ..config() }, 3);
         script.acknowledge(40, 2, &[]);
         script.sent_until(100_000);
         let fins: Vec<_> = script.headers.iter().map(|header| (header.sequence / MSS, is_fin(header))).collect();

@@ -64,6 +64,13 @@ impl Script {
         Self { sender: TcpSender::new(config, timer_phase), sent: Vec::new(), headers: Vec::new() }
     }
 
+    /// Creates a sender to which the application writes `segments` segments at time zero.
+    pub fn writing(config: &TcpSettings, segments: u64) -> Self {
+        let mut script = Self::new(config);
+        script.write(0, segments * MSS);
+        script
+    }
+
     /// Creates a sender with a known round-trip time of 40 us: one segment was acknowledged.
     pub fn warm(config: &TcpSettings) -> Self {
         let mut script = Self::new(config);

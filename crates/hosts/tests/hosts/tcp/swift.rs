@@ -46,8 +46,7 @@ fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
     // Always above the target, so each acknowledgement halves the window.
     let swift =
         SwiftSettings { base_target: Duration::from_us(1), fs_range: Duration::ZERO, ..SwiftSettings::default() };
-    let mut script = Script::new(&TcpSettings { initial_window: 1, ..with(swift) });
-    script.write(0, 10 * MSS);
+    let mut script = Script::writing(&TcpSettings { initial_window: 1, ..with(swift) }, 10);
     script.expect(0, &[(0, 0)]);
     // A window of 0.5 segments: 80 us after the last one; then 0.25: 160 us.
     script.receive(40, acknowledgement(1, 0));
@@ -70,8 +69,7 @@ fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
     };
     let rto_min = Duration::from_ms(10);
     let config = TcpSettings { initial_window: 1, rto_min, sack: false, rack_tlp: false, ..with(swift) };
-    let mut script = Script::new(&config);
-    script.write(0, 20 * MSS);
+    let mut script = Script::writing(&config, 20);
     let mut sent_at = script.sent_until(0)[0].0;
     for segment in 1..=6 {
         script.receive(sent_at + 1_000, acknowledgement(segment, 0));
@@ -89,8 +87,7 @@ fn a_window_that_has_grown_again_waits_no_longer() {
     let swift =
         SwiftSettings { base_target: Duration::from_us(30), fs_range: Duration::ZERO, ..SwiftSettings::default() };
     let config = TcpSettings { initial_window: 1, rto_min: Duration::from_ms(50), ..with(swift) };
-    let mut script = Script::new(&config);
-    script.write(0, 10 * MSS);
+    let mut script = Script::writing(&config, 10);
     // By half at most, because 3,000 us is far above the target; the gap is 6,000 us.
     script.receive(3_000, acknowledgement(1, 0));
     assert_eq!(script.sender.cwnd_bytes(), MSS / 2);

@@ -47,8 +47,7 @@ fn a_probe_sends_new_data_first() {
 /// A flow of one packet on a new connection has no round-trip time: the initial timeout repairs its loss.
 #[test]
 fn the_first_packet_of_a_connection_waits_for_the_initial_timeout() {
-    let mut script = Script::new(&config());
-    script.write(0, MSS);
+    let mut script = Script::writing(&config(), 1);
     script.expect(999_999, &[(0, 0)]);
     script.expect(1_000_000, &[(1_000_000, 0)]);
 }
@@ -111,8 +110,7 @@ fn syns_sent(rto_max: Duration) -> Vec<Time> {
 #[test]
 fn data_follows_the_handshake_and_the_syn_gives_a_round_trip_time() {
     let config = TcpSettings { handshake: true, ..config() };
-    let mut script = Script::new(&config);
-    script.write(0, 2 * MSS);
+    let mut script = Script::writing(&config, 2);
     assert!(script.headers[0].flags.contains(TcpFlags::SYN));
     let flags = TcpFlags::SYN.with(TcpFlags::ACK);
     script.receive(40, TcpHeader { flags, window_bytes: u32::MAX, ..TcpHeader::default() });
@@ -157,8 +155,7 @@ fn an_early_call_changes_nothing() {
 #[test]
 fn a_reused_connection_that_knows_its_round_trip_time_times_out_by_it() {
     for (known_rtt, timeout_us) in [(None, 1_000_000), (Some(Duration::from_us(800)), 2_400)] {
-        let mut script = Script::new(&TcpSettings { known_rtt, ..config() });
-        script.write(0, MSS);
+        let mut script = Script::writing(&TcpSettings { known_rtt, ..config() }, 1);
         script.expect(0, &[(0, 0)]);
         // SRTT 800 us and RTTVAR 400 us (RFC 6298, section 2.2).
         script.expect(timeout_us - 1, &[]);

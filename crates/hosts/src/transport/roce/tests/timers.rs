@@ -16,17 +16,14 @@ fn a_recovery_of_selective_repeat_ends_when_all_is_acknowledged_that_had_been_se
         assert_eq!(exchange.requester.statistics().fast_recoveries, recovery);
         let again = exchange.sent();
         assert_eq!(again, sent[..1]);
-        let answers = exchange.arrive(&again, &[]);
-        exchange.answer(&answers);
+        exchange.pass(&again, &[]);
     }
     assert_eq!(exchange.requester.acknowledged_bytes(), 6 * 1_024);
 }
 
 #[test]
 fn a_negative_acknowledgement_that_comes_late_hides_no_gap_from_selective_repeat() {
-    let mut exchange = Exchange::new(selective());
-    exchange.write_packets(8);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(selective(), 8);
     let mut answers = exchange.arrive(&sent, &["W2", "W5"]);
     answers.reverse();
     assert_eq!(names(&answers), "N2+7 N2+6 N2+4 N2+3");
@@ -36,9 +33,7 @@ fn a_negative_acknowledgement_that_comes_late_hides_no_gap_from_selective_repeat
 
 #[test]
 fn a_negative_acknowledgement_restarts_the_timer_and_its_duplicate_goes_back_no_second_time() {
-    let mut exchange = Exchange::new(config());
-    exchange.write_packets(4);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(config(), 4);
     let answers = exchange.arrive(&sent, &["W0"]);
     assert_eq!(names(&answers), "N0");
     exchange.now += Duration::from_us(10);
@@ -52,9 +47,7 @@ fn a_negative_acknowledgement_restarts_the_timer_and_its_duplicate_goes_back_no_
 
 #[test]
 fn an_acknowledgement_of_nothing_new_restarts_no_timer() {
-    let mut exchange = Exchange::new(RoceSettings { acknowledge_every: 2, ..config() });
-    exchange.write_packets(4);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(RoceSettings { acknowledge_every: 2, ..config() }, 4);
     let answers = exchange.arrive(&sent[..2], &[]);
     assert_eq!(names(&answers), "A1");
     exchange.answer(&answers);
@@ -74,8 +67,7 @@ fn the_timer_runs_on_after_a_timeout_and_progress_forgives_it() {
         exchange.time_out();
         assert_eq!(exchange.requester.next_timeout(), exchange.now + config().timeout);
         let again = exchange.sent();
-        let answers = exchange.arrive(&again, &[]);
-        exchange.answer(&answers);
+        exchange.pass(&again, &[]);
     }
     assert!(!exchange.requester.has_failed());
     assert_eq!((exchange.requester.statistics().timeouts, exchange.requester.acknowledged_bytes()), (3, 3 * 1_024));
@@ -97,9 +89,7 @@ fn a_packet_that_goes_by_the_pace_leaves_no_wake_up_behind() {
 
 #[test]
 fn a_packet_beyond_a_gap_that_comes_again_is_a_duplicate() {
-    let mut exchange = Exchange::new(selective());
-    exchange.write_packets(3);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(selective(), 3);
     exchange.arrive(&[sent[2]], &[]);
     assert_eq!(exchange.responder.statistics().duplicate_packets, 0);
     exchange.arrive(&[sent[2]], &[]);

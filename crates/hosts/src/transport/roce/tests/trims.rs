@@ -48,31 +48,23 @@ fn go_back_n_goes_back_for_each_trimmed_copy_of_the_expected_packet() {
     let mut exchange = Exchange::new(config());
     exchange.write_packets(5);
     let sent = trimmed(exchange.sent(), &["W1", "W3"]);
-    let answers = exchange.arrive(&sent, &[]);
-    assert_eq!(names(&answers), "N1", "packets behind the gap are not reported");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&sent, &[]), "N1", "packets behind the gap are not reported");
     let again = trimmed(exchange.sent(), &["W1"]);
     assert_eq!(names(&again), "W1 W2 W3 W4.");
-    let answers = exchange.arrive(&again, &[]);
-    assert_eq!(names(&answers), "N1", "a lost copy would wait for the timeout");
-    exchange.answer(&answers);
+    assert_eq!(exchange.pass(&again, &[]), "N1", "a lost copy would wait for the timeout");
     let again = exchange.sent();
-    let answers = exchange.arrive(&again, &[]);
-    exchange.answer(&answers);
+    exchange.pass(&again, &[]);
     assert_eq!(exchange.requester.acknowledged_bytes(), 5 * 1_024);
     assert_eq!(exchange.requester.statistics().timeouts, 0);
 }
 
 #[test]
 fn a_trimmed_duplicate_is_acknowledged_and_a_lost_repetition_waits_for_the_timeout() {
-    let mut exchange = Exchange::new(selective());
-    exchange.write_packets(3);
-    let sent = exchange.sent();
+    let (mut exchange, sent) = started(selective(), 3);
     exchange.arrive(&sent[..1], &[]);
     let duplicate = trimmed(sent[..1].to_vec(), &["W0"]);
     assert_eq!(names(&exchange.arrive(&duplicate, &[])), "A0");
-    let answers = exchange.arrive(&trimmed(sent[1..].to_vec(), &["W1"]), &[]);
-    exchange.answer(&answers);
+    exchange.pass(&trimmed(sent[1..].to_vec(), &["W1"]), &[]);
     let again = exchange.sent();
     assert_eq!(names(&again), "W1", "its recovery does not repeat it a second time");
     exchange.time_out();

@@ -35,8 +35,7 @@ const NOMINAL_RTT: Duration = Duration::from_ms(1);
 /// Gain of rate and window in startup: 2 / ln 2, which doubles the rate in each round trip (draft, section 4.3.2.1:
 /// BBRHighGain).
 pub(super) const STARTUP_GAIN: f64 = 2.885;
-/// Difference between pacing and estimate, as a fraction, so that a queue drains (Linux: bbr_pacing_margin_percent; not
-/// in the draft).
+/// Share of the estimate left free so that a queue drains (Linux: bbr_pacing_margin_percent; not in the draft).
 const PACING_MARGIN: f64 = 0.01;
 
 /// BBR.state.
