@@ -227,7 +227,7 @@ pub enum Rank {
     /// Unsent bytes of the message, including this packet: shortest remaining first. A flow without an end has the
     /// maximum of the field.
     RemainingBytes,
-    /// Bytes of the message before this packet: least attained service first.
+    /// Bytes of the message before this packet (least attained service).
     AttainedService,
     /// A constant.
     Fixed(u32),

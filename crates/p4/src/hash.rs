@@ -1,12 +1,12 @@
 //! The hash functions of v1model, equal to BMv2's.
 
-use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc};
+use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_16_IBM_3740, Crc};
+use hitless_core::wire::checksum::{CRC_32, ones_complement_sum};
 
 use crate::bits;
 
 pub static CRC_16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 /// The CRC-32 of Ethernet.
-pub static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 static CRC_CCITT: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_3740);
 static CRC_8: Crc<u8> = Crc::<u8>::new(&CRC_8_SMBUS);
 // The polynomial of ISO 3309 without inversions. The catalogue of `crc` has it only with them (CRC-64/GO-ISO).
@@ -58,23 +58,6 @@ impl Algorithm {
     }
 }
 
-/// The Internet checksum of `bytes`; an odd last byte is the upper half of a word.
-pub fn internet_checksum(bytes: &[u8]) -> u16 {
-    let mut sum = 0u64;
-    let mut chunks = bytes.chunks_exact(4);
-    for chunk in &mut chunks {
-        sum += u64::from(u32::from_be_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
-    }
-    let mut last = [0; 4];
-    last[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
-    sum += u64::from(u32::from_be_bytes(last));
-    // In ones' complement, carries are added to the low end.
-    while sum >> 16 != 0 {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
 fn xor(bytes: &[u8], width: usize) -> u64 {
     bytes.chunks(width).fold(0, |value, chunk| value ^ bits::read(chunk, 0, 8 * width))
 }
@@ -83,7 +66,7 @@ fn xor(bytes: &[u8], width: usize) -> u64 {
 pub fn hash(algorithm: Algorithm, input: &[u8], next: &mut u64) -> u64 {
     match algorithm {
         Algorithm::Crc(of) => of(input),
-        Algorithm::Checksum => internet_checksum(input).into(),
+        Algorithm::Checksum => u64::from(!ones_complement_sum(input)),
         Algorithm::Xor16 => xor(input, 2),
         Algorithm::Xor32 => xor(input, 4),
         Algorithm::Identity => input.iter().take(8).fold(0, |value, &byte| (value << 8) | u64::from(byte)),
@@ -111,12 +94,5 @@ mod tests {
     #[test]
     fn the_check_value_of_the_crc_of_64_bits_is_right() {
         assert_eq!(CRC_64.checksum(b"123456789"), CRC_64.algorithm.check);
-    }
-
-    /// The example of RFC 1071, section 3.
-    #[test]
-    fn the_internet_checksum_is_that_of_the_rfc() {
-        assert_eq!(internet_checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
-        assert_eq!(internet_checksum(&[0xab]), !0xab00);
     }
 }

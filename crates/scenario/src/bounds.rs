@@ -10,7 +10,7 @@ use crate::network::link::{LinkFailure, LinkImpairment};
 use crate::network::recovery::{Detection, RecoveryScheme};
 use crate::network::switch::{BufferSettings, StaticBuffer};
 use crate::network::topology::select::{SwitchPort, select_links};
-use crate::network::topology::{DirectedLink, LinkId, LinkSpec, Topology};
+use crate::network::topology::{Crossing, DirectedLink, LinkId, LinkSpec, Topology};
 use crate::{Protocol, Scenario};
 
 /// Adds two durations, saturating at the end of the range.
@@ -63,6 +63,19 @@ impl Scenario {
     pub fn flight_bound(&self, link: LinkSpec) -> Duration {
         let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
         sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
+    }
+
+    /// Returns the round-trip time of the longest frame between the two hosts furthest apart, in an empty fabric and
+    /// without the delays of hosts. `None` if no path connects two hosts.
+    pub(crate) fn longest_round_trip(&self, topology: &Topology) -> Option<Duration> {
+        let frame_bytes = self.frame_max().0;
+        topology.longest_round_trip(&Crossing {
+            there_bytes: frame_bytes,
+            back_bytes: frame_bytes,
+            on_link: self.switch.phy_latency,
+            in_switch: sum(self.switch.ingress_latency, self.switch.egress_latency),
+            in_hosts: Duration::ZERO,
+        })
     }
 
     /// Returns the maximum length of a port's queue while the other queues of its switch are empty. A limit in packets

@@ -9,6 +9,7 @@ use crate::kind::{Registry, Surroundings};
 use crate::memory::Limit;
 use crate::network::link::read_failures;
 use crate::network::loss::LossModel;
+use crate::network::routing::PathRule;
 use crate::{Purpose, Scenario, cross, defaults, memory, resources};
 
 /// Reads a scenario for a simulation, as [`check_for`] does, without a memory limit.
@@ -82,6 +83,9 @@ fn read(document: &Document<'_>, registry: &Registry) -> Result<Scenario, String
 /// Fills in values that follow from other sections, such as an expected loss rate or delays.
 fn resolve(mut scenario: Scenario) -> Scenario {
     let Ok(topology) = scenario.fabric() else { return scenario };
+    if scenario.routing.choice == PathRule::Flowlets && scenario.routing.flowlet_gap.is_none() {
+        scenario.routing.flowlet_gap = scenario.longest_round_trip(&topology);
+    }
     let mut mechanisms = std::mem::take(&mut scenario.mechanisms);
     let around = Surroundings { scenario: &scenario, topology: &topology };
     mechanisms.iter_mut().for_each(|entry| entry.resolve(around));

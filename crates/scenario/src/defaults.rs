@@ -15,9 +15,6 @@ use crate::network::switch::{SwitchPreset, SwitchSettings};
 use crate::network::topology::select::select_links;
 use crate::network::topology::{Crossing, Topology, TopologySettings};
 
-/// Length of a full Ethernet frame.
-const FULL_FRAME_BYTES: u64 = 1_518;
-
 /// Fills in all such defaults.
 pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     if let Some(switch) = scenario.get_mut("switch").and_then(Value::as_table_mut) {
@@ -34,9 +31,6 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
         }
     }
     let Some(topology) = topology else { return };
-    if let Some(routing) = scenario.get_mut("routing").and_then(Value::as_table_mut) {
-        fill_routing(routing, &topology, crossing);
-    }
     let mechanisms = scenario.get_mut("mechanism").and_then(Value::as_array_mut);
     registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
 }
@@ -91,16 +85,6 @@ fn fill_uet(transport: &mut Table, topology: Option<&Topology>, crossing: Crossi
     if let Some(base_rtt) = quantity::<Duration>(Some(transport), "base_rtt") {
         let timeout = UetSettings::timeout_for(base_rtt);
         transport.entry("timeout").or_insert_with(|| Value::String(timeout.text()));
-    }
-}
-
-/// Fills in the gap of flowlets: a path can be slower than another by about a round trip (LetFlow, section 3.2).
-fn fill_routing(routing: &mut Table, topology: &Topology, crossing: Crossing) {
-    let crossing = Crossing { there_bytes: FULL_FRAME_BYTES, back_bytes: FULL_FRAME_BYTES, ..crossing };
-    let is_due =
-        routing.get("choice").and_then(Value::as_str) == Some("flowlets") && !routing.contains_key("flowlet_gap");
-    if let Some(gap) = topology.longest_round_trip(&crossing).filter(|_| is_due) {
-        routing.insert("flowlet_gap".to_owned(), Value::String(gap.text()));
     }
 }
 

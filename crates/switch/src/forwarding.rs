@@ -20,14 +20,14 @@ pub(crate) struct TwoChoices {
     pub stream: Stream,
 }
 
-/// Flowlets (LetFlow, NSDI 2017, section 3): a packet follows the previous one of its flow, or a random next hop if the
+/// Flowlets (LetFlow, NSDI 2017): a packet follows the previous one of its flow, or a random next hop if the
 /// flow was idle for longer than `gap`. Flows share an entry of the table if their hashes are equal modulo its length.
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Flowlets {
     #[configured]
     gap: Duration,
     stream: Stream,
-    /// The used entries of a table of 65,536, as in LetFlow's switch.
+    /// The used entries of a table of 65,536.
     table: BTreeMap<u16, Flowlet>,
 }
 

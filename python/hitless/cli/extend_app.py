@@ -137,4 +137,4 @@ def remove_crate(
 
     record = remove(name, print_note)
     left = ", ".join(crate.name for crate in record.crates) or "none"
-    print_note(f"{name} is taken out; of yours there is now: {left}")
+    print_note(f"{name} is removed; your crates are now: {left}")

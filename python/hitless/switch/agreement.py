@@ -34,7 +34,7 @@ class Greeting:
     mtu_bytes: int
     """MTU of its interface to the link."""
     rate_bps: int
-    """Rate for which it was configured."""
+    """Its configured rate."""
     frame_bytes: int
     """Length of its longest protected frame."""
     hears_bytes: int

@@ -37,6 +37,12 @@ impl Transport {
         }
     }
 
+    /// Returns whether the packet waits in the queue of the data: data, and probes that measure this queue.
+    #[inline]
+    pub fn waits_with_data(&self) -> bool {
+        self.has_payload() || matches!(self, Transport::Uet(UetHeader::TailProbe(_)))
+    }
+
     /// Records the time at which the network card of the receiving host takes the packet off the link, which programs
     /// read as a hardware timestamp. Only transports that use it store it.
     #[inline]

@@ -19,9 +19,9 @@ pub enum UetHeader {
     Probe(UetProbe),
     /// The echo of a probe.
     ProbeEcho(UetProbe),
-    /// The sender asks for an acknowledgement after a pause.
+    /// The sender asks for an acknowledgement after a pause. The probe waits in the queues of the data.
     TailProbe(UetProbe),
-    /// The answer to a tail probe. Its bitmap starts behind the first missing packet.
+    /// The answer to a tail probe. Its bitmap starts after the first missing packet.
     TailAnswer(UetAcknowledgement),
 }
 
@@ -91,6 +91,7 @@ pub struct UetNegative {
     /// Number of the trimmed packet.
     pub sequence: u64,
     pub entropy: u16,
+    pub is_retransmission: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]

@@ -1,7 +1,8 @@
 //! Hash functions of a sketch. "AFQ re-uses one of several hashes that are already computed by the switch" (section
 //! 3.2): their input is the 5-tuple as a descriptor has it, a hash and the two addresses.
 
-use hitless_p4::hash::{CRC_16, CRC_32, internet_checksum, random};
+use hitless_core::wire::checksum::{CRC_32, ones_complement_sum};
+use hitless_p4::hash::{CRC_16, random};
 
 use super::settings::AfqHash;
 
@@ -55,7 +56,7 @@ fn checksum(row: usize, key: Key) -> u64 {
     match row {
         0 => CRC_32.checksum(&bytes).into(),
         1 => CRC_16.checksum(&bytes).into(),
-        2 => internet_checksum(&bytes).into(),
+        2 => (!ones_complement_sum(&bytes)).into(),
         _ => key.0 >> 32,
     }
 }

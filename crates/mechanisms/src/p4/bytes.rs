@@ -4,6 +4,7 @@
 //! traffic class is in the upper three bits of the type of service, ECN in the lower two.
 
 use hitless_core::engine::identity::source_port;
+use hitless_core::wire::checksum::ones_complement_sum;
 use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_core::wire::priority_mark::PriorityMark;
 use hitless_core::wire::{Ecn, HostId, Packet, Shim, TcpFlags, Transport};
@@ -62,7 +63,7 @@ fn build_base(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
     bytes[IP + 9] = if mark.is_some() { MARK_PROTOCOL } else { protocol };
     bytes[IP + 12..IP + 16].copy_from_slice(&address(packet.source).to_be_bytes());
     bytes[IP + 16..IP + 20].copy_from_slice(&address(packet.destination).to_be_bytes());
-    let sum = hitless_p4::hash::internet_checksum(&bytes[IP..IP + IPV4_BYTES]);
+    let sum = !ones_complement_sum(&bytes[IP..IP + IPV4_BYTES]);
     bytes[IP + 10..IP + 12].copy_from_slice(&sum.to_be_bytes());
     let mut behind = IP + IPV4_BYTES;
     if let Some(mark) = mark {
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(bytes.len() + unseen, 1514);
         assert_eq!(bytes[IP + 16..IP + 20], [10, 0, 1, 4]);
         assert_eq!((bytes[IP + 1], bytes[IP + 8]), (0xa2, 64));
-        assert_eq!(hitless_p4::hash::internet_checksum(&bytes[IP..IP + 20]), 0);
+        assert_eq!(ones_complement_sum(&bytes[IP..IP + 20]), 0xffff);
         (bytes[IP + 1], bytes[IP + 8], bytes[IP + 19]) = (0x63, 60, 5);
         let mut changed = packet();
         assert_eq!(carried(&bytes, unseen, &mut changed), Ok(()));

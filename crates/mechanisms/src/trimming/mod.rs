@@ -89,7 +89,7 @@ impl Mechanism for Trimming {
         let packet = context.packet();
         let port = packet.egress_port;
         let is_header = packet.is_trimmed();
-        let goes_first = is_header || self.settings.control_too && !packet.transport.has_payload();
+        let goes_first = is_header || self.settings.control_too && !packet.transport.waits_with_data();
         let counters = self.ports.of(port);
         counters.seen += 1;
         counters.headers_passed += u64::from(is_header);

@@ -1,4 +1,4 @@
-//! What the erasure code of a block can restore, and how long its parity frames are.
+//! The erasure code of a block: the losses that it can restore, and the length of its parity frames.
 //!
 //! Reed-Solomon runs across the frames of a block, each prefixed with its length and padded to the longest. As many
 //! frames can be restored as there are parity frames, whichever are lost. Packets of a simulation have no bytes: a lost

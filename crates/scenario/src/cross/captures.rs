@@ -18,7 +18,7 @@ impl Check<'_> {
     }
 
     fn capture(&mut self, capture: &PacketCapture, topology: &Topology, section: &str) {
-        self.names_a_file(&capture.name, "file", &format!("{section}.name"));
+        self.require_file_name(&capture.name, "file", &format!("{section}.name"));
         self.require_else(capture.has_place(), || {
             let hint = "name hosts, links, ports or switches; \"*\" is all of a kind";
             Problem::new(format!("{section}.links"), "", "a capture needs a place").hint(hint)
@@ -34,7 +34,7 @@ impl Check<'_> {
 
     fn capture_filter(&mut self, capture: &PacketCapture, section: &str) {
         for (index, group) in capture.groups.iter().enumerate() {
-            self.group_exists(group, &format!("{section}.groups[{index}]"));
+            self.require_group(group, &format!("{section}.groups[{index}]"));
         }
         let are_classes = capture.classes.iter().all(|&class| class < 8);
         self.require(are_classes, &format!("{section}.classes"), "must be from 0 to 7");

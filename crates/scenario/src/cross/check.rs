@@ -79,7 +79,7 @@ impl Check<'_> {
     }
 
     /// Requires that `name` can be the name of a `what`, a file or a folder.
-    pub(super) fn names_a_file(&mut self, name: &str, what: &str, field: &str) {
+    pub(super) fn require_file_name(&mut self, name: &str, what: &str, field: &str) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         // A leading point would hide it.
         let fits = name.chars().all(is_plain) && name.starts_with(|c: char| c != '.');
@@ -88,7 +88,7 @@ impl Check<'_> {
     }
 
     /// Requires a group of flows with the name `group`.
-    pub(super) fn group_exists(&mut self, group: &str, field: &str) {
+    pub(super) fn require_group(&mut self, group: &str, field: &str) {
         let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
         if !names().any(|name| name == group) {
             let problem = Problem::new(field, "", "no [[flows]] has this name");

@@ -12,7 +12,7 @@ use crate::{FlowGroup, FlowPattern, Purpose, Until};
 impl Check<'_> {
     pub(super) fn run(&mut self) {
         let scenario = self.scenario;
-        self.names_a_file(&scenario.name, "folder", "name");
+        self.require_file_name(&scenario.name, "folder", "name");
         if self.purpose == Purpose::Simulation {
             self.require_else(!scenario.flows.is_empty(), || {
                 let hint = "hitless lab up runs a scenario without flows: there your programs send";
@@ -100,6 +100,6 @@ impl Check<'_> {
 
     fn sampled_group(&mut self, (group, period): (&String, Duration), section: &str) {
         self.require(period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
-        self.group_exists(group, &format!("{section}.group"));
+        self.require_group(group, &format!("{section}.group"));
     }
 }

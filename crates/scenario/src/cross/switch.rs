@@ -66,8 +66,8 @@ impl Check<'_> {
         self.require(sees, "routing.choice", rule);
         let scheme = self.scenario.recovery.as_ref().map(|recovery| &recovery.scheme);
         let reroutes = matches!(scheme, Some(RecoveryScheme::LocalReroute(_)));
-        let rule =
-            "knows no way round a failed link: choose \"flow-hash\", or recovery.scheme \"same-port\" or \"withdraw\"";
+        let rule = "two-choices and flowlets know no way round a failed link: choose \"flow-hash\", or recovery.scheme \
+                    \"same-port\" or \"withdraw\"";
         self.require(!reroutes || !(is_two || is_flowlets), "routing.choice", rule);
     }
 

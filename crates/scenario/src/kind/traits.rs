@@ -39,7 +39,7 @@ pub trait Kind: 'static {
     /// Whether it asks which neighbours would send a packet back; routing builds this table only then.
     const ASKS_FOR_RETURNS: bool = false;
 
-    /// Counters of its reports. A report has no others.
+    /// All counters of its reports.
     const COUNTERS: Declared;
 
     /// Whether it controls senders through notices; a transport that depends on notices checks for such a mechanism.

@@ -88,8 +88,8 @@ pub trait Edge: Send {
     #[inline(always)]
     fn arrived(&mut self, _packet: PacketHandle) {}
 
-    /// A frame has arrived at the end of a link, and the switch there has sent it on in the same moment: stands for
-    /// [`Self::arrived`] and [`Self::transmitted`].
+    /// A frame has arrived at the end of a link, and the switch has sent it on at once. Replaces [`Self::arrived`] and
+    /// [`Self::transmitted`].
     #[inline(always)]
     fn passed(&mut self, _to: (u32, PortId), _packet: PacketHandle, _packets: &PacketStore, _last_bit_at: Time) {}
 

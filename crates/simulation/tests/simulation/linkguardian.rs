@@ -253,7 +253,7 @@ fn settings_that_cannot_be_are_refused_with_the_rule() {
     }
 }
 
-/// Twenty datagrams in 27 us over a link of 10 Gb/s, whose faults begin in the middle of them.
+/// Twenty datagrams in 27 us over a link of 10 Gb/s. Its faults begin in the middle of them.
 fn burst(faulty: &str, fault: &str, more: &str) -> String {
     format!(
         "name = \"outage\"\nseed = 1\nduration = \"10 ms\"\nuntil = \"all-flows-done\"\n\

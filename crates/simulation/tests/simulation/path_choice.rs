@@ -58,6 +58,8 @@ fn the_gap_of_flowlets_follows_from_the_fabric() {
     let flowlets = text("choice = \"flowlets\"");
     // Four links of 10 Gb/s with frames of 1,538 B, each way, and their delays.
     assert_eq!(gap(&flowlets), Some(8 * (1_000_000 + 1_230_400)));
+    let jumbo = flowlets.replace("rate = \"8 Gbps\"", "rate = \"8 Gbps\"\nframe_bytes = \"9018 B\"");
+    assert_eq!(gap(&jumbo), Some(8 * (1_000_000 + 7_230_400)));
     assert_eq!(gap(&text("")), None);
     let error = check(&text("flowlet_gap = \"1 us\"")).expect_err("it has no effect");
     assert!(error.contains("routing.flowlet_gap") && error.contains("no effect"), "{error}");
@@ -71,9 +73,12 @@ fn what_two_choices_cannot_know_is_refused() {
         "[recovery]\nscheme = { kind = \"local-reroute\" }\n[[failure]]\nlink = \"leaf0<->spine0\"\nfirst = \"1 ms\"\n\
          outage = \"1 ms\"\n[measure]",
     );
-    for (text, expected) in
-        [(checked, "reads the depths of queues in ingress"), (rerouted, "no way round a failed link")]
-    {
+    let flowlets = rerouted.replace(TWO, "choice = \"flowlets\"");
+    for (text, expected) in [
+        (checked, "reads the depths of queues in ingress"),
+        (rerouted, "no way round a failed link"),
+        (flowlets, "no way round a failed link"),
+    ] {
         let error = check(&text).expect_err("this cannot be meant");
         assert!(error.contains("routing.choice") && error.contains(expected), "{error}");
     }

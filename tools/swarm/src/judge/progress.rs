@@ -72,9 +72,9 @@ fn longer(evidence: &Evidence<'_>) -> Option<Summary> {
     Some(Simulation::new(scenario).ok()?.run(&Progress::default()).summary)
 }
 
-/// Returns whether RDMA overflows a queue. It has no congestion control here, so connections can fill a queue again and
-/// again: always before the packets of another one, which gives up (seed 38,002,194), or after a pause of a protected
-/// link at full load (4,247 drops, and none with a buffer of 1 MB; seed 54,011,126).
+/// Returns whether RDMA overflows a queue. Without congestion control connections fill a queue again and again: always
+/// before the packets of another one, which gives up (seed 38,002,194), or after a pause of a protected link at full
+/// load (4,247 drops, and none with a buffer of 1 MB; seed 54,011,126).
 fn rdma_overflows(evidence: &Evidence<'_>, summary: &Summary) -> bool {
     let is_rdma = |transport: &Table| transport.get("kind").and_then(Value::as_str) == Some("roce");
     let is_full = summary.drops.get("queue full").is_some_and(|&drops| drops > 0);

@@ -83,7 +83,9 @@ pub fn put_spraying(header: &UetHeader, packet: &Packet, datagram: &mut Datagram
             let bitmap = numbers.long(ack.bitmap_base as u32).quad(ack.bitmap);
             bitmap.long(ack.acknowledged as u32).quad(ack.received_bytes).long(ack.out_of_order)
         }
-        UetHeader::NegativeAcknowledgement(negative) => own(3, 0).long(negative.sequence as u32),
+        UetHeader::NegativeAcknowledgement(negative) => {
+            own(3, flags(&[negative.is_retransmission])).long(negative.sequence as u32)
+        }
         UetHeader::Credit(credit) => own(4, 0).quad(credit.granted_bytes),
         UetHeader::Request(request) => own(5, 0).quad(request.credit_target),
         UetHeader::Probe(_) => own(6, 0),

@@ -49,7 +49,7 @@ impl Rack {
     /// Updates the window (section 6.2, step 4). `impatient` means recovery, or enough SACKed segments to imply loss.
     #[inline]
     pub fn update_window(&mut self, impatient: bool, minimum_rtt: Duration, smoothed_rtt: Option<Duration>) {
-        // RFC 8985, section 6.2, step 4: min(RACK.reo_wnd_mult * RACK.min_RTT / 4, SRTT). The bound of one SRTT limits
+        // RFC 8985, section 6.2, step 4: min(RACK.reo_wnd_mult * RACK.min_RTT / 4, SRTT). The bound of an SRTT limits
         // the delay of a retransmission by reordering.
         self.window = match smoothed_rtt {
             // Without observed reordering, DupThresh SACKed segments or a recovery imply loss at once.

@@ -132,7 +132,7 @@ impl TcpReceiver {
     #[inline]
     fn note_option(&mut self, time_to_live: u8, header: &TcpHeader) {
         match self.congestion {
-            // Swift, section 3.5: the receiver reflects the TTL, from which the sender counts hops.
+            // Swift, section 3.5: the receiver reflects the TTL, and the sender counts hops by it.
             CongestionName::Swift => self.congestion_option = time_to_live,
             // Number of packets that kept INC.
             CongestionName::Bolt => {

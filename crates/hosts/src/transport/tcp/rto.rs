@@ -52,7 +52,7 @@ impl RttEstimator {
             self.rttvar = Duration(self.rttvar.0 - self.rttvar.0 / 4 + error.0 / 4);
             self.srtt = Duration(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8);
         }
-        // RFC 6298, section 2.5, allows a maximum of at least 60 s; a scenario can set a lower one.
+        // RFC 6298, section 2.5, allows a maximum of 60 s or more; a scenario can set a lower one.
         let spread = (self.rttvar * 4).max(self.spread_min);
         self.rto = (self.srtt + spread).max(self.rto_min).min(self.rto_max);
         debug_assert!(self.min_rtt <= rtt && self.rto > Duration::ZERO, "a timeout of {:?}", self.rto);

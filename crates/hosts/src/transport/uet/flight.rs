@@ -87,6 +87,13 @@ impl Flight {
         (record.retransmissions == u8::from(is_retransmission)).then_some(record.sent_at)
     }
 
+    /// Returns whether these fields belong to the latest transmission of a packet. On a single path two retransmissions
+    /// look alike.
+    pub fn is_latest(&self, packet: u64, entropy: u16, is_retransmission: bool) -> bool {
+        self.get(packet)
+            .is_some_and(|record| record.entropy == entropy && (record.retransmissions > 0) == is_retransmission)
+    }
+
     /// Handles the arrival of a packet; returns its payload if it counted as lost.
     pub fn arrived(&mut self, packet: u64) -> Option<u32> {
         let record = self.get_mut(packet)?;

@@ -8,12 +8,11 @@
 //!
 //! The [`UetSender`] numbers its packets and gives each an entropy value; [`paths`] chooses it. The [`UetReceiver`]
 //! places packets in any order and acknowledges them cumulatively and by a bitmap. A packet counts as lost if a switch
-//! trimmed it (the receiver reports that at once), if it is missing behind many later packets (optional), or after a
-//! timeout. [`nscc`] computes a window from delay and marks; with RCCC the receiver gives [`credit`] to its senders in
-//! turn.
+//! trimmed it (the receiver reports that at once), if it is missing behind many later packets or after the answer to a
+//! [`tail`] probe (both optional), or after a timeout. [`nscc`] computes a window from delay and marks; with RCCC the
+//! receiver gives [`credit`] to its senders in turn.
 //!
-//! Not implemented: message boundaries on the wire, Sleek's tail probes, RCCC's control for
-//! oversubscribed fabrics.
+//! Not implemented: message boundaries on the wire, RCCC's control for oversubscribed fabrics.
 
 mod credit;
 mod flight;

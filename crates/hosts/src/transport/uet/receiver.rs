@@ -139,7 +139,8 @@ impl UetReceiver {
             demand.note_target(data.credit_target);
             demand.urge();
         }
-        let negative = UetNegative { sequence: data.sequence, entropy: data.entropy };
+        let &UetData { sequence, entropy, is_retransmission, .. } = data;
+        let negative = UetNegative { sequence, entropy, is_retransmission };
         self.answer = Some(UetHeader::NegativeAcknowledgement(negative));
     }
 

@@ -226,7 +226,6 @@ impl UetSender {
         let Some((asked_at, asked_below)) = tail.answered(now, slowest) else { return };
         self.recovers_below = Some(asked_below);
         self.lost_below = answer.cumulative;
-        self.statistics.tail_loss_probes += 1;
         for packet in answer.cumulative..asked_below.min(answer.cumulative + window_packets) {
             if self.flight.was_sent_by(packet, asked_at) {
                 self.lose(now, packet);
@@ -244,7 +243,13 @@ impl UetSender {
     }
 
     fn trimmed(&mut self, now: Time, negative: &UetNegative) {
-        let Some(record) = self.flight.lose(negative.sequence) else { return };
+        // A switch can trim the original after a timer or SACK has repeated it. The repetition is still in flight, and
+        // its time of sending says nothing about the original. (The authors' code takes one for the other.)
+        let &UetNegative { sequence, entropy, is_retransmission } = negative;
+        if !self.flight.is_latest(sequence, entropy, is_retransmission) {
+            return;
+        }
+        let Some(record) = self.flight.lose(sequence) else { return };
         let frame_bytes = self.frame_bytes(record.payload_bytes);
         let in_flight = self.in_flight.max(0) as u64;
         if let Some(window) = &mut self.window {
@@ -252,7 +257,7 @@ impl UetSender {
             window.trimmed(now, frame_bytes, rtt, in_flight, self.credit.is_some());
         }
         self.in_flight -= i64::from(frame_bytes);
-        self.paths.learn(now, negative.entropy, Feedback::Trimmed);
+        self.paths.learn(now, entropy, Feedback::Trimmed);
     }
 
     /// Returns when the oldest packet in flight counts as lost. Without packets in flight only a request can bring
@@ -355,6 +360,7 @@ impl Sender for UetSender {
             && now >= tail.next_at()
         {
             tail.ask(now, self.flight.next(), window.base_rtt());
+            self.statistics.tail_loss_probes += 1;
         }
         if self.flight.oldest().is_none() && now >= self.loss_timeout() {
             self.request_is_due = !self.has_credit();

@@ -87,7 +87,7 @@ pub struct UetSettings {
     #[serde(with = "Text::<Duration>")]
     pub timeout: Duration,
     /// Whether SACK also finds losses, for switches that do not trim (the authors' Sleek). A packet counts as lost when
-    /// 1.5 windows of packets (at least 5) wait behind a gap. With NSCC, a probe asks for an acknowledgement after a
+    /// 1.5 windows of packets (5 or more) wait behind a gap. With NSCC, a probe asks for an acknowledgement after a
     /// pause: 3 x `base_rtt`, or `base_rtt` and `target_delay` if all data has been sent. Missing packets from before
     /// the probe count as lost, if its round trip shows less delay than the target.
     pub sack_recovery: bool,

@@ -34,8 +34,10 @@ impl TailProbe {
     }
 
     /// Ends the wait: nothing is in flight.
-    pub const fn disarm(&mut self) {
+    pub fn disarm(&mut self) {
         self.next_at = Time::NEVER;
+        // A probe that was not sent gets no answer.
+        self.unanswered = self.unanswered.saturating_sub(self.take().into());
     }
 
     /// Asks for an acknowledgement of the packets below `next`, and waits for five round trips (the authors' factor).

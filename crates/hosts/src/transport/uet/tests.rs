@@ -107,7 +107,7 @@ fn a_trimmed_packet_is_taken_off_the_window_and_sent_again_first() {
     let mut sender = sender(UetSettings::default());
     sender.write(Time::ZERO, 10_000_000);
     let sent = all_sent(&mut sender, Time::ZERO);
-    let negative = UetNegative { sequence: 5, entropy: data(&sent[5]).entropy };
+    let negative = UetNegative { sequence: 5, entropy: data(&sent[5]).entropy, is_retransmission: false };
     let answer = Transport::Uet(UetHeader::NegativeAcknowledgement(negative));
     sender.receive(Time(20_000_000), &Packet { transport: answer, ..Packet::default() });
     assert_eq!(sender.congestion_window_bytes(), 262_930 - 4_150);
@@ -118,6 +118,28 @@ fn a_trimmed_packet_is_taken_off_the_window_and_sent_again_first() {
     let again = all_sent(&mut sender, Time(20_000_000));
     assert_eq!(again.iter().map(|packet| data(packet).sequence).collect::<Vec<_>>(), [5]);
     assert!(data(&again[0]).is_retransmission);
+}
+
+/// The round trip began at the repetition: a base of 0.1 us, and so a window of a packet.
+#[test]
+fn a_trimmed_original_tells_nothing_about_its_repetition() {
+    let mut sender = sender(UetSettings::default());
+    sender.write(Time::ZERO, 4_086);
+    let sent = all_sent(&mut sender, Time::ZERO);
+    let at = sender.next_timeout();
+    sender.handle_timeout(at);
+    let again = all_sent(&mut sender, at);
+    let window_bytes = sender.congestion_window_bytes();
+    let later = Time(at.as_ps() + 100_000);
+    let mut trimmed = |packet: &Packet| {
+        let UetData { sequence, entropy, is_retransmission, .. } = data(packet);
+        let negative = UetNegative { sequence, entropy, is_retransmission };
+        let answer = Transport::Uet(UetHeader::NegativeAcknowledgement(negative));
+        sender.receive(later, &Packet { transport: answer, ..Packet::default() });
+        (sender.congestion_window_bytes(), all_sent(&mut sender, later).len())
+    };
+    assert_eq!(trimmed(&sent[0]), (window_bytes, 0));
+    assert_eq!(trimmed(&again[0]).1, 1, "a trimmed repetition is repeated");
 }
 
 #[test]
@@ -135,7 +157,8 @@ fn a_receiver_reports_trimmed_packets_and_places_others_in_any_order() {
     };
     let Some(Transport::Uet(UetHeader::Acknowledgement(first))) = arrive(&mut receiver, 1, false) else { panic!() };
     assert_eq!((first.cumulative, first.bitmap_base, first.bitmap), (0, 1, 1), "the first packet is acknowledged");
-    let negative = UetHeader::NegativeAcknowledgement(UetNegative { sequence: 0, entropy: 7 });
+    let negative =
+        UetHeader::NegativeAcknowledgement(UetNegative { sequence: 0, entropy: 7, is_retransmission: false });
     assert_eq!(arrive(&mut receiver, 0, true), Some(Transport::Uet(negative)));
     assert_eq!(arrive(&mut receiver, 2, false), None, "16,384 B have not come yet");
     assert_eq!(arrive(&mut receiver, 0, false), None);

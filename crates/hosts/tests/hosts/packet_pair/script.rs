@@ -56,7 +56,7 @@ impl Script {
         Self { sender: PacketPairSender::new(config, Duration::ZERO), sent: Vec::new(), headers: Vec::new() }
     }
 
-    /// Creates a sender to which the application writes `segments` segments at time zero.
+    /// Creates a sender. The application writes `segments` segments at time zero.
     pub fn writing(config: &PacketPairSettings, segments: u64) -> Self {
         let mut script = Self::new(config);
         script.write(0, segments * MSS);

@@ -64,7 +64,7 @@ impl Script {
         Self { sender: TcpSender::new(config, timer_phase), sent: Vec::new(), headers: Vec::new() }
     }
 
-    /// Creates a sender to which the application writes `segments` segments at time zero.
+    /// Creates a sender. The application writes `segments` segments at time zero.
     pub fn writing(config: &TcpSettings, segments: u64) -> Self {
         let mut script = Self::new(config);
         script.write(0, segments * MSS);

@@ -47,7 +47,7 @@ hitless_switch::counters! {
         /// Changes of the level that the receiver asked for.
         level_changes as level_changes_obeyed = "level changes obeyed",
         closings_given_up as protections_ended_unanswered = "ends of protection without an answer",
-        /// Tails whose copies were given up because no probe was answered.
+        /// Tails given up with their copies, because no probe was answered.
         tails_given_up as tails_unanswered = "tails without an answer",
     }
 }

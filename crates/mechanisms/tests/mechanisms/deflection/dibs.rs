@@ -18,7 +18,7 @@ pub fn bench_on(hardware: Hardware, settings: &DibsSettings, seed: u64) -> OneSw
     switch_with(hardware, Dibs::new(vec![OUT], settings, RandomStreams::new(seed).stream("dibs")))
 }
 
-/// Requires that of twenty packets from the host the queue keeps three, the neighbours get nine, and eight are lost.
+/// Requires the fate of twenty packets from the host: three stay, nine go to neighbours, and eight are lost.
 pub fn assert_fills_the_neighbours(bench: &OneSwitch) {
     let ports = [OUT, NEIGHBOURS[0], NEIGHBOURS[1], NEIGHBOURS[2], HOST, OTHER_HOST];
     assert_eq!(ports.map(|port| bench.count_sent_by(&[port])), [3, 3, 3, 3, 0, 0], "no other host gets a packet");

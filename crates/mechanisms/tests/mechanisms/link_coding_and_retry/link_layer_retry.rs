@@ -39,7 +39,7 @@ fn pair_with(
     Pair::new(rate_gbps, LINK_DELAY, boxed(ends), fate, loses_set)
 }
 
-/// Sends datagrams from 2 us on, when the ends know each other, and runs to the end.
+/// Sends datagrams after 2 us, when the ends know each other, and runs to the end.
 fn run(
     rate_gbps: u64,
     profile: LinkLayerRetrySettings,

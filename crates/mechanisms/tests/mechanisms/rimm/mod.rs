@@ -71,7 +71,7 @@ fn one_burst(packets: u32) -> Plan {
     }
 }
 
-/// Runs the plan with RIMM, whose neighbours are never full.
+/// Runs the plan with RIMM and neighbours that never fill.
 fn with(plan: &Plan, settings: RimmSettings) -> Run {
     run(plan, Some(Rimm::new(middle(plan, settings, THRESHOLD, NEVER_FULL))))
 }

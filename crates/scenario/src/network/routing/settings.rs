@@ -13,7 +13,7 @@ pub struct RoutingSettings {
     pub choice: PathRule,
     /// Longest pause between two packets of a flowlet, for `choice = "flowlets"`. A shorter gap moves flows more often;
     /// packets overtake each other if it is below the difference of the times on two paths, queues included. Left out:
-    /// the longest round trip of the empty fabric.
+    /// the longest round trip of the empty fabric, with the longest frame of all transports.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Duration>,
 }
@@ -35,7 +35,7 @@ pub enum PathRule {
     /// Packets of a flow can overtake each other. Ingress must see queue depths.
     TwoChoices,
     /// A random next hop for each flowlet: packets of a flow that follow each other within `flowlet_gap` (LetFlow, NSDI
-    /// 2017). Each switch has 65,536 entries; flows with equal hashes share one. To a switch, each entropy value of a
-    /// spraying connection is a flow.
+    /// 2017). Each switch has a table of 65,536 entries, and flows with equal hashes share an entry. To a switch, each
+    /// entropy value of a spraying connection is a flow.
     Flowlets,
 }

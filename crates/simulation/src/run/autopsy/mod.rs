@@ -253,7 +253,7 @@ impl Autopsy {
         }
     }
 
-    /// A transport has sent a packet for a new message, or one that could repeat a lost packet.
+    /// A transport has sent a packet for a new message, or a possible repetition of a lost packet.
     #[cold]
     #[inline(never)]
     fn sent_slowly(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {

@@ -72,7 +72,7 @@ pub(super) const COLUMNS: [&str; PARTS] = [
     "reorder_buffer_ps",
 ];
 
-/// Where a packet was lost.
+/// The place of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// On a link, by its number.
@@ -83,7 +83,7 @@ pub(super) enum Place {
     Host(u32),
 }
 
-/// Why a packet was lost.
+/// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     Corrupted,

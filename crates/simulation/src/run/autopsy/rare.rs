@@ -20,8 +20,8 @@ const NOTHING: Rare = Rare { parts: [0; PARTS], recoveries: 0, longest_recovery:
 /// Minimum number of entries between two collections.
 const SPARE: usize = 1_024;
 
-/// Rare parts by number. Many ledgers can name one entry, so an entry never changes: a charge makes a new one. Entries
-/// that no ledger names are freed now and then, all at once.
+/// Rare parts by number. Ledgers can share an entry, so an entry never changes: a charge makes a new one. Entries
+/// without a ledger are freed from time to time, all at once.
 #[derive(Debug)]
 pub(super) struct RareLedgers {
     all: Vec<Rare>,
@@ -35,7 +35,7 @@ impl Default for RareLedgers {
 }
 
 impl RareLedgers {
-    /// An entry; 0 has no parts.
+    /// Returns an entry; entry 0 is empty.
     pub fn of(&self, number: u32) -> &Rare {
         &self.all[number as usize]
     }
@@ -79,9 +79,9 @@ impl RareLedgers {
         self.all.len() >= self.collected_at
     }
 
-    /// Frees the entries that no ledger names; `numbers` are those of all ledgers. The next collection waits for as
-    /// many new entries as this one has kept, and for a quarter of the ledgers, so collections cost a constant time for
-    /// each entry.
+    /// Frees the entries that no ledger names; `numbers` has the numbers in all ledgers. The next collection waits for
+    /// as many new entries as this one has kept, and for a quarter of the ledgers. So collections cost a constant time
+    /// for each entry.
     pub fn collect<'a>(&mut self, numbers: impl Iterator<Item = &'a mut u32>) {
         let old = std::mem::take(self);
         let (mut moved, mut seen) = (vec![0; old.all.len()], 0);

@@ -120,7 +120,7 @@ impl Cubic {
             self.reno_increase = 1.0;
         }
         self.reno += self.reno_increase * share;
-        // Section 4.3: below W_est is the Reno-friendly region, where the window is that of Reno.
+        // Section 4.3: below W_est is the Reno-friendly region. The window there follows Reno.
         if self.window_at(elapsed.as_seconds()) < self.reno { self.reno.max(segments) } else { cubic }
     }
 

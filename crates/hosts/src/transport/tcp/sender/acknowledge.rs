@@ -36,7 +36,7 @@ impl TcpSender {
             self.process_syn_ack(now, header);
             return;
         }
-        // An acknowledgement overtaken by a later one has no new information. Beyond SND.NXT it acknowledges unsent
+        // A later acknowledgement has overtaken this one: nothing new. Beyond SND.NXT it acknowledges unsent
         // data and is dropped (RFC 9293, section 3.10.7.4).
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.snd_nxt() {
             self.interrupt_dupacks();
