@@ -30,8 +30,8 @@ def one_box(boxes, tmp_path):
 GUARDED = losing(0.1, "sw1->sw2") + guardian()
 
 
-def answered(boxes, count=200, size=100, host="h1", to="10.9.0.2"):
-    return int(boxes.run(host, "python3", "-c", ECHO, "ask", to, size, count, 1).stdout)
+def answered(boxes, count=200, size=100, host="h1", to="10.9.0.2", patience_s=10):
+    return int(boxes.run(host, "python3", "-c", ECHO, "ask", to, size, count, patience_s).stdout)
 
 
 def metrics(boxes, box="box"):
@@ -44,7 +44,7 @@ def test_a_switch_forwards_shows_metrics_and_reloads_without_losing_what_is_unde
         pytest.skip("curl is missing (apt-get install curl)")
     switch = Running(one_box, tmp_path, "box", "switch", one_box.file)
     switch.wait_for("h2 is behind port2: AF_PACKET")
-    came = answered(one_box)
+    came = answered(one_box, patience_s=0.2)
     assert 100 < came < 200, "a tenth of the frames is lost"
     shown = metrics(one_box)
     assert re.search(r'hitless_live_link_frames_corrupted_total\{link="sw1->sw2"\} [1-9]', shown)
@@ -80,7 +80,7 @@ def test_a_switch_runs_a_mechanism_out_of_the_tree(one_box, tmp_path):
     switch = Running(one_box, tmp_path, "box", "switch", one_box.file, env=variables)
     switch.wait_for("h2 is behind port2")
     # One request in ten is dropped; some frames can belong to address resolution.
-    assert 175 <= answered(one_box) <= 185
+    assert 175 <= answered(one_box, patience_s=1) <= 185
     assert switch.end() == 0
 
 
@@ -200,7 +200,7 @@ def test_two_capabilities_are_enough(one_box, tmp_path):
     only = ["setpriv", "--bounding-set", capabilities, "--inh-caps", capabilities]
     switch = Running(one_box, tmp_path, "box", "switch", one_box.file, first=only)
     switch.wait_for("h2 is behind port2")
-    assert answered(one_box, 50) > 20
+    assert answered(one_box, 50, patience_s=0.2) > 20
 
 
 @pytest.fixture
@@ -214,13 +214,14 @@ def two_boxes(boxes):
 def test_a_lossy_link_between_two_boxes_becomes_clean(two_boxes, tmp_path):
     lossy_wire(two_boxes, tmp_path, 0.05)
     bare = link_ends(two_boxes, tmp_path, "--off")
-    assert answered(two_boxes, 300) < 300
+    assert answered(two_boxes, 300, patience_s=0.2) < 300
     assert [end.end() for end in bare] == [0, 0]
     assert not any("recovered" in end.log.read_text() for end in bare), "nothing was protected"
-    ends = link_ends(two_boxes, tmp_path)
-    assert answered(two_boxes, 300) == 300
-    assert answered(two_boxes, 100, size=1472) == 100, "full frames fit"
+    # A busy machine wakes a process 60 ms late: repairs must still be in time, and the kernel must not take over.
+    ends = link_ends(two_boxes, tmp_path, "--answer", "200 ms", "--no-fail-open")
+    small, full = answered(two_boxes, 300), answered(two_boxes, 100, size=1472)
     assert [end.end() for end in ends] == [0, 0]
+    assert (small, full) == (300, 100), [end.log.read_text() for end in ends]
     for end in ends:
         told = re.search(r"the link lost (\d+): (\d+) recovered, 0 lost for good \(0 timeouts\)", end.log.read_text())
         assert told, end.log.read_text()
@@ -253,7 +254,7 @@ def test_a_link_that_is_made_anew_is_used_again_and_has_room_again(two_boxes, tm
     for end in ends:
         end.wait_for("outside, the interface of there, is back and used again")
     # A port follows its interface's MTU within a second.
-    wait_until(lambda: answered(two_boxes, 20, size=1472) == 20)
+    wait_until(lambda: answered(two_boxes, 20, size=1472, patience_s=1) == 20)
     assert [end.end() for end in ends] == [0, 0]
 
 
