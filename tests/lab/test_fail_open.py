@@ -174,7 +174,11 @@ def test_the_path_works_with_one_end_and_with_none_until_it_is_removed(two_boxes
 
 
 def test_without_the_path_nothing_crosses_while_an_end_does_not_run(two_boxes, tmp_path):
+    earlier = link_ends(two_boxes, tmp_path, "--set-mtu")
+    assert [end.end() for end in earlier] == [0, 0]
+    assert tables(two_boxes, "left") == ["hitless-outside"], "the path of an earlier run"
     ends = link_ends(two_boxes, tmp_path, "--set-mtu", "--no-fail-open")
+    ends[0].wait_for("the kernel's path of an earlier run is removed")
     assert answers(two_boxes) >= _MOST
     assert tables(two_boxes, "left") == []
     killed(ends[0], two_boxes, tmp_path)

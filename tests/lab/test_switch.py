@@ -226,6 +226,7 @@ def test_a_lossy_link_between_two_boxes_becomes_clean(two_boxes, tmp_path):
         told = re.search(r"the link lost (\d+): (\d+) recovered, 0 lost for good \(0 timeouts\)", end.log.read_text())
         assert told, end.log.read_text()
         assert int(told[1]) == int(told[2]) > 0
+        assert "out, 0 packets lost" in end.log.read_text(), "greetings are no packets"
 
 
 def test_a_link_without_room_is_refused_with_the_sum_and_raised_on_request(two_boxes, tmp_path):

@@ -154,6 +154,9 @@ class _End(LiveService):
         )
         _require_fit(plan, link)
         with _borrowed_interfaces(plan):
+            # With the path of an earlier run, each frame would cross twice.
+            if not link.fail_open and kernel_path.remove(plan.outside):
+                print_note(f"{plan.outside}: the kernel's path of an earlier run is removed (--no-fail-open)")
             live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options)
             self._fail_open = FailOpen(live, plan, self.stop, has_path=link.fail_open)
             drop_all_but(OF_FORWARDING)

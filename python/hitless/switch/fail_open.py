@@ -40,9 +40,10 @@ class FailOpen:
         self._failure: HitlessError | None = None
         self._looks = 0
         self._lock = threading.Lock()
+        # Greetings and frames of the kernel's path are not for the link.
+        live.take("there", "link")
         if has_path:
             live.take("inside", "nothing")
-            live.take("there", "link")
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -78,7 +79,7 @@ class FailOpen:
 
     def _look(self) -> None:
         """Wait for the forwarding loop, renew its lease, note changed interfaces. Raises `HitlessError` if it hangs."""
-        self._live.take("there", "all" if self._path is None else "link")
+        self._live.take("there", "link")
         with self._lock:
             if self._path is not None and self._path.is_closed:
                 self._forward(self._path.renewed())

@@ -32,6 +32,8 @@ _TICKS_S = 0.02
 _LEASE = "alive"
 _TO_BOX, _TO_OTHERS = b"\x00", b"\x03"
 """PACKET_HOST and PACKET_OTHERHOST."""
+_NO_NFTABLES = (errno.EPROTONOSUPPORT, errno.EOPNOTSUPP, errno.EINVAL)
+"""Answers of a kernel without nf_tables, which cannot have a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def remove(outside: str) -> bool:
         with closing(nftables.Socket()) as kernel:
             kernel.commit([nftables.delete_table(path_name(outside))])
     except OSError as refused:
-        if refused.errno == errno.ENOENT:
+        if refused.errno in {errno.ENOENT, *_NO_NFTABLES}:
             return False
         raise HitlessError(f"the kernel's path at {outside} cannot be removed: {refused.strerror}") from refused
     return True
