@@ -30,7 +30,7 @@ def one_box(boxes, tmp_path):
 GUARDED = losing(0.1, "sw1->sw2") + guardian()
 
 
-def answered(boxes, count=200, size=100, host="h1", to="10.9.0.2", patience_s=10):
+def answered(boxes, count=200, *, size=100, host="h1", to="10.9.0.2", patience_s=10):
     return int(boxes.run(host, "python3", "-c", ECHO, "ask", to, size, count, patience_s).stdout)
 
 
