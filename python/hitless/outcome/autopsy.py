@@ -62,7 +62,7 @@ _LABELS = {part.name: part.label for part in PARTS}
 _TOTAL = pl.sum_horizontal(_COLUMNS)
 WHOLE = "completion time"
 """Name of the sum of all parts."""
-MEANS = "Means of the messages around each percentile, divided along the critical path: docs/how-to/why.md."
+MEANS = "Means of the messages around each percentile, from start to delivery: docs/how-to/why.md."
 """Explanation of the bars, in their caption."""
 _WORTH_DRAWING = 0.01
 """Minimum share of a bar for a part with its own colour (chosen)."""
