@@ -15,11 +15,11 @@ from hitless.runs.keeping import KeptPoints
 from hitless.runs.point import MissingRun, Point, Runs
 from hitless.runs.pool import Task
 from hitless.runs.result import Result, could_not_be_worked_out
-from hitless_papers.model import Context, Effort, Exhibit, Row
+from hitless_papers.model import Context, Effort, Exhibit, Row, Tail
 from hitless_papers.registry import Entry
 from hitless_papers.seeds import over_seeds, usual
 from hitless_papers.statements import counted_once, resting_on
-from hitless_papers.tails import tail_plot, tail_rows, with_autopsies
+from hitless_papers.tails import tail_plot, tail_rows, with_autopsies, with_quick_runs
 
 _KEYS_SHOWN = 8
 """Maximum number of points that an error message lists."""
@@ -36,7 +36,7 @@ class _OfSeed:
         points = list(self.exhibit.points(context))
         self.tail = self.exhibit.tail
         if self.tail is not None:
-            points = list(with_autopsies(self.tail, points))
+            points = list(self._with_tail(self.tail, entry, points))
         self.keys = [point.key for point in points]
         if len(set(self.keys)) != len(self.keys):
             raise ValueError(f"{entry.id} has two points with the same key")
@@ -44,6 +44,11 @@ class _OfSeed:
         if len(self.chosen) < len(points):
             context.shortened.append(f"{len(self.chosen)} of {len(points)} points")
         self.tasks: list[Task] = []
+
+    def _with_tail(self, tail: Tail, entry: Entry, points: list[Point]) -> Iterator[Point]:
+        if self.context.effort == "quick":
+            return with_autopsies(tail, points)
+        return with_quick_runs(tail, points, entry.make().points(Context(self.context.seed, "quick")))
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of the finished runs."""

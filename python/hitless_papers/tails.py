@@ -1,7 +1,8 @@
 """The tail of completion times without and with a system, divided into parts by autopsies: a picture and a sentence.
 
-An exhibit declares its `Tail`, and the campaign adds autopsies to the runs that it names. An autopsy does not change a
-run. A finished run keeps only the means of `tail_of`, because the autopsy of 300,000 flows takes 90 MB.
+An exhibit declares its `Tail`, and the campaign adds autopsies to the quick runs that it names. An autopsy does not
+change a run. Longer efforts run the two quick ones in addition: autopsies of millions of messages need gigabytes. A
+finished run keeps only the means of `tail_of`, because the autopsy of 300,000 flows takes 90 MB.
 """
 
 import hashlib
@@ -22,6 +23,8 @@ from hitless_papers.model import Row, Tail
 
 TAIL = "tail"
 """The table of `tail_of`."""
+EXTRA = "tail: "
+"""Beginning of the key of a quick run next to longer ones."""
 METRIC = "messages with parts that add up exactly to the FCT"
 TITLE = "The tail, explained"
 """Beginning of the title of every such picture."""
@@ -37,6 +40,14 @@ def with_autopsies(tail: Tail, points: Iterable[Point]) -> Iterator[Point]:
     for point in points:
         keys = [key for _, key in (tail.without, tail.with_it) if fnmatchcase(point.key, key)]
         yield _autopsied(point, tail, is_pooled="*" in keys[0]) if keys else point
+
+
+def with_quick_runs(tail: Tail, points: Iterable[Point], quick: Iterable[Point]) -> Iterator[Point]:
+    """Yield the points of a longer effort, and the ``quick`` points of both sides with an autopsy."""
+    yield from points
+    for point in with_autopsies(tail, quick):
+        if isinstance(point.reduce, ToTail):
+            yield replace(point, key=f"{EXTRA}{point.key}")
 
 
 def tail_rows(tail: Tail, runs: Runs) -> Iterator[Row]:
@@ -62,12 +73,12 @@ def _sides(tail: Tail, runs: Runs) -> dict[str, pl.DataFrame]:
 
 
 def _side(tail: Tail, runs: Runs, key: str) -> pl.DataFrame:
-    if "*" not in key:
-        return runs[key].table(TAIL)
-    found = [run.table(TABLE) for name, run in runs.items() if fnmatchcase(name, key)]
+    table = TABLE if "*" in key else TAIL
+    own = {name.removeprefix(EXTRA): run for name, run in runs.items() if table in run.tables}
+    found = [run.table(table) for name, run in own.items() if fnmatchcase(name, key)]
     if not found:
         raise MissingRun(key)
-    return tail_of(pl.concat(found), tail.percents)
+    return tail_of(pl.concat(found), tail.percents) if table == TABLE else found[0]
 
 
 @dataclass(frozen=True, slots=True)

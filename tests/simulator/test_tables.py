@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import hitless as hl
-from hitless.outcome.schema import SCHEMA_KEY, TABLE_KEY, TYPES, declared_tables, schema_version
+from hitless.outcome.schema import RELEASES, SCHEMA_KEY, TABLE_KEY, TYPES, declared_tables, schema_version
 from warm import hitless
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/tables.md"
@@ -90,6 +90,7 @@ def test_a_time_that_never_came_is_declared(folder):
 
 def test_every_file_and_every_document_name_the_schema(folder):
     version = schema_version()
+    assert [*RELEASES] == [*range(1, version + 1)]
     written = {pl.read_parquet_metadata(path)[SCHEMA_KEY] for path in folder.glob("out*/**/*.parquet")}
     assert written == {str(version)}
     documents = [*folder.glob("out*/manifest.json"), folder / "out0/summary.json", folder / "out2/summary.json"]

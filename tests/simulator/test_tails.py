@@ -45,7 +45,7 @@ def test_both_sides_are_runs_of_the_exhibit_that_can_have_an_autopsy(name):
 
 def test_a_campaign_adds_a_picture_and_a_row_for_each_side_and_changes_nothing_else():
     entry = Entry("demo/lossy", "A lossy link", headline=False, make=Lossy)
-    [result] = Campaign([entry], jobs=1).results()
+    [result] = Campaign([entry], jobs=1, effort="quick").results()
     assert result.failures == []
     assert [row.measured for row in result.rows[:2]] == [1.0, 1.0]
     checks = [row for row in result.rows if row.metric == METRIC]
@@ -54,8 +54,16 @@ def test_a_campaign_adds_a_picture_and_a_row_for_each_side_and_changes_nothing_e
     assert "At p50 none takes " in checks[0].note
     hashes = {task.point.key: task.run.summary["trace_hash"] for task in result.tasks}
     plain = Entry("demo/lossy", "A lossy link", headline=False, make=type("Plain", (Lossy,), {"tail": None}))
-    [without] = Campaign([plain], jobs=1).results()
+    [without] = Campaign([plain], jobs=1, effort="quick").results()
     assert {task.point.key: task.run.summary["trace_hash"] for task in without.tasks} == hashes
+
+
+def test_longer_efforts_run_the_two_quick_runs_in_addition():
+    entry = Entry("demo/lossy", "A lossy link", headline=False, make=Lossy)
+    [result] = Campaign([entry], jobs=1, effort="normal").results()
+    assert [task.point.key for task in result.tasks] == ["bare", "whole", "tail: bare", "tail: whole"]
+    assert [row.measured for row in result.rows if row.metric == METRIC] == [3.0, 3.0]
+    assert "autopsy" not in result.tasks[0].point.what.get("measure", {})
 
 
 def test_only_the_two_runs_of_a_tail_are_enough_for_its_picture():

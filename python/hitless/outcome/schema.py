@@ -13,6 +13,8 @@ from typing import Any
 import polars as pl
 
 SCHEMA_KEY, TABLE_KEY = "hitless.schema", "hitless.table"
+RELEASES: Mapping[int, str] = {1: "0.1"}
+"""First release with each version of the declarations."""
 TYPES: Mapping[str, Any] = {
     "float64": pl.Float64,
     "int64": pl.Int64,
