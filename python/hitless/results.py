@@ -36,6 +36,7 @@ from hitless.drawing.plot import Plot, plot_of
 from hitless.errors import BadInput, HitlessError, reason
 from hitless.extend import record as crates
 from hitless.machine import describe_machine, source_commit
+from hitless.outcome.schema import schema_version
 from hitless.outcome.tables import Tables, write_frame
 from hitless.prototype import kinds
 from hitless.runs.pool import Task
@@ -208,13 +209,13 @@ class ResultsFolder:
         with whole(path) as beside:
             beside.write_text(text, encoding="utf-8")
 
-    def write_tables(self, tables: Mapping[str, pl.DataFrame], folder: str = "") -> None:
-        """Write each table as Parquet."""
+    def write_tables(self, tables: Mapping[str, pl.DataFrame], folder: str = "", declared: str = "") -> None:
+        """Write each table as Parquet; ``declared`` begins the names of their declarations (`outcome.schema`)."""
         (self.path / folder).mkdir(parents=True, exist_ok=True)
         for name in tables:
             path = self.written(f"{folder}/{file_name(name)}.parquet")
             if not (isinstance(tables, Tables) and tables.path(name) == path):  # otherwise it exists already
-                write_frame(tables[name], path)
+                write_frame(tables[name], path, f"{declared}{name}")
 
     def write_captures(self, captures: Mapping[str, bytes], folder: str) -> None:
         """Write each capture of packets."""
@@ -245,6 +246,7 @@ class ResultsFolder:
         return {
             "hitless": _native.version(),
             "commit": source_commit(),
+            "schema": schema_version(),
             "command": list(command),
             "started": self._began.isoformat(timespec="seconds"),
             "wall_s": round((datetime.now(UTC) - self._began).total_seconds(), 3),

@@ -152,7 +152,7 @@ class Simulation:
         except OSError as refused:
             raise self._not_written(refused, files) from refused
         try:
-            paths, in_memory = files.finish() if files is not None else ({}, {})
+            paths, in_memory = files.finish(self._native.effective) if files is not None else ({}, {})
         except OSError as refused:
             raise self._not_written(refused, files) from refused
         run = Run(

@@ -13,6 +13,7 @@ An exhibit is a class that defines its runs and compares their numbers with the 
             yield Row("LG", "100G 1e-3", "link speed", "%", 100 * speed, paper=92, judge=Exact())
 
 - ``model``: rows, exhibits; ``estimates``: numbers with their intervals; ``judge``, ``statements``: verdicts
+- ``tails``: the tail of completion times without and with a system, divided into parts
 - ``registry``: the list of papers
 - ``campaign``, ``seeds``: runs exhibits with several seeds
 - ``answer``, ``page``, ``summary``: the first screen, the report, and the tables on the evidence pages
@@ -20,7 +21,7 @@ An exhibit is a class that defines its runs and compares their numbers with the 
 
 from hitless.runs.point import Point, Runs
 from hitless_papers.judge import Exact, Factor, Finding, Gain, Range, Unjudged
-from hitless_papers.model import Context, Exhibit, Parts, Replicated, Row, Share
+from hitless_papers.model import Context, Exhibit, Parts, Replicated, Row, Share, Tail
 from hitless_papers.registry import exhibit
 from hitless_papers.statements import Shape, above_one, at_least, at_most, close, falling, rising
 
@@ -39,6 +40,7 @@ __all__ = [
     "Runs",
     "Shape",
     "Share",
+    "Tail",
     "Unjudged",
     "above_one",
     "at_least",

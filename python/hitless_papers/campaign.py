@@ -3,6 +3,7 @@
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -14,10 +15,11 @@ from hitless.runs.keeping import KeptPoints
 from hitless.runs.point import MissingRun, Point, Runs
 from hitless.runs.pool import Task
 from hitless.runs.result import Result, could_not_be_worked_out
-from hitless_papers.model import Context, Effort, Exhibit, Row
+from hitless_papers.model import Context, Effort, Exhibit, Row, Tail
 from hitless_papers.registry import Entry
 from hitless_papers.seeds import over_seeds, usual
 from hitless_papers.statements import counted_once, resting_on
+from hitless_papers.tails import tail_plot, tail_rows, with_autopsies, with_quick_runs
 
 _KEYS_SHOWN = 8
 """Maximum number of points that an error message lists."""
@@ -32,6 +34,9 @@ class _OfSeed:
         self.exhibit: Exhibit = entry.make()
         self.context = context
         points = list(self.exhibit.points(context))
+        self.tail = self.exhibit.tail
+        if self.tail is not None:
+            points = list(self._with_tail(self.tail, entry, points))
         self.keys = [point.key for point in points]
         if len(set(self.keys)) != len(self.keys):
             raise ValueError(f"{entry.id} has two points with the same key")
@@ -40,14 +45,27 @@ class _OfSeed:
             context.shortened.append(f"{len(self.chosen)} of {len(points)} points")
         self.tasks: list[Task] = []
 
+    def _with_tail(self, tail: Tail, entry: Entry, points: list[Point]) -> Iterator[Point]:
+        if self.context.effort == "quick":
+            return with_autopsies(tail, points)
+        return with_quick_runs(tail, points, entry.make().points(Context(self.context.seed, "quick")))
+
     def rows(self) -> Iterator[Row]:
         """Yield the rows of the finished runs."""
-        return resting_on(self.exhibit.rows(self._runs, self.context), self.exhibit.rests_on)
+        yield from resting_on(self.exhibit.rows(self._runs, self.context), self.exhibit.rests_on)
+        if self.tail is not None:
+            yield from tail_rows(self.tail, self._runs)
 
     def show(self, result: ExhibitResult) -> None:
         """Add the plots and tables of the runs to a result."""
-        result.plots = list(self.exhibit.plots(self._runs, self.context))
+        result.plots = [*self.exhibit.plots(self._runs, self.context), *result.plots]
         result.tables = self.exhibit.tables(self._runs, self.context)
+
+    def explain(self, result: ExhibitResult) -> None:
+        """Add the picture of the tail to a result, if the two runs that it needs finished."""
+        with suppress(MissingRun):
+            plot = None if self.tail is None else tail_plot(self.tail, self._runs)
+            result.plots = [] if plot is None else [plot]
 
     @property
     def _runs(self) -> Runs:
@@ -91,6 +109,8 @@ class _Work:
     def _fill(self, rows: list[Row], part: _OfSeed) -> bool:
         """Add the rows of a seed, and plots and tables of the first seed; return whether all were computed."""
         try:
+            if part is self._parts[0]:
+                part.explain(self.result)
             rows.extend(part.rows())  # keeps the rows before a missing run
             if part is self._parts[0]:
                 part.show(self.result)

@@ -13,6 +13,7 @@ from hitless.analysis import Interval
 from hitless.checking import Fields
 from hitless.drawing.plot import Plot
 from hitless.numbers import finite, format_number
+from hitless.outcome.autopsy import PERCENTILES
 from hitless.runs.point import Point, Reduction, Runs
 from hitless.runs.result import Measurement, ends_as_json
 from hitless.simulation import Run
@@ -141,6 +142,24 @@ class Row(Measurement):
         return "; ".join(filter(None, [self.note, why, shares, statement, why_not]))
 
 
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Two sides of an exhibit, without and with a system: a label and the key of a run.
+
+    `hitless_papers.tails` divides their completion times into parts. A key with "*" names several runs with a few
+    messages each, which are pooled.
+    """
+
+    title: str
+    without: tuple[str, str]
+    with_it: tuple[str, str]
+    group: str | None = None
+    """Group of flows; None for all."""
+    bytes_below: int | None = None
+    """Limit of the size of a message; None for all."""
+    percents: Sequence[float] = PERCENTILES
+
+
 class Exhibit(ABC):
     """A figure or table of a paper. A subclass is registered by `hitless_papers.exhibit`.
 
@@ -151,6 +170,8 @@ class Exhibit(ABC):
 
     rests_on: ClassVar[str] = ""
     """Assumption behind all rows, added to their notes."""
+    tail: ClassVar[Tail | None] = None
+    """The completion times to explain; the campaign adds their picture and two rows."""
 
     @property
     def own_seeds(self) -> int:

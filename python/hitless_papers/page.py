@@ -8,11 +8,12 @@ from typing import Any
 from hitless.drawing.palette import Palette
 from hitless.drawing.plot import Plot
 from hitless.report import page
-from hitless.report.page import noted_once, render_sections, row_of_table, section
+from hitless.report.page import noted_once, plot_drawing, render_sections, row_of_table, section
 from hitless_papers.answer.screen import first_screen
 from hitless_papers.campaign import ExhibitResult
 from hitless_papers.judge import VERDICT_WORDS, VERDICTS
 from hitless_papers.paper_points import with_papers_points
+from hitless_papers.tails import TITLE
 
 
 def render_report(results: Sequence[ExhibitResult], manifest: Mapping[str, Any]) -> str:
@@ -28,9 +29,19 @@ def render_report(results: Sequence[ExhibitResult], manifest: Mapping[str, Any])
         template="papers.html.j2",
         templates=["hitless_papers"],
         screen=first_screen(results) if has_paper else None,
+        tail=_first_tail(drawn, palette),
         words=VERDICT_WORDS,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]} if has_paper else {},
     )
+
+
+def _first_tail(results: Sequence[ExhibitResult], palette: Palette) -> dict[str, Any] | None:
+    """Return the drawing of the first explained tail, and its exhibit, for the top of a page with several exhibits."""
+    found = ((result, plot) for result in results for plot in result.plots if plot.title.startswith(f"{TITLE}: "))
+    result, plot = next(found, (None, None))
+    if result is None or plot is None or len(results) == 1:
+        return None
+    return {"exhibit": result.id, **plot_drawing(plot, palette)}
 
 
 def named_plots(results: Sequence[ExhibitResult]) -> dict[str, Plot]:

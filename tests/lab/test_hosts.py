@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from hitless.live import LiveRun, check_live
+from hitless.outcome.schema import SCHEMA_KEY, declared_tables, schema_version
 from labs import RUN_FOLDER, chain, crashing
 from traffic import send
 from waiting import wait_until
@@ -73,6 +74,10 @@ def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path)
     hitless("run", simulated, "--out", tmp_path / "simulated")
     folder = next(path.parent for path in (tmp_path / "simulated").glob("*/links.parquet"))
     assert links.schema == pl.read_parquet(folder / "links.parquet").schema
+    for path in (out / "live").glob("*.parquet"):
+        declared = {column.name for column in declared_tables()[path.stem].columns}
+        assert set(pl.read_parquet_schema(path)) <= declared, path
+        assert pl.read_parquet_metadata(path)[SCHEMA_KEY] == str(schema_version())
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["clock"] == "wall"
     assert manifest["command"][:3] == ["hitless", "lab", "up"]

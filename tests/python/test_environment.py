@@ -189,11 +189,11 @@ def test_rows_of_a_run_that_cannot_be_written_are_kept_in_memory(tmp_path, monke
     monkeypatch.setattr(stored, "write_frame", full)
     rows = stored.RowFiles(tmp_path)
     for first in (0, 2, 4):
-        rows.take("flows", {"number": np.array([first, first + 1]), "group": ["a", "b"]})
-    rows.take("messages", {"number": np.array([7]), "group": ["c"]})
+        rows.take("flows", {"flow": np.array([first, first + 1]), "group": ["a", "b"]})
+    rows.take("messages", {"flow": np.array([7]), "group": ["c"]})
     tables = Tables(rows.finish()[1])
-    assert tables["flows"].to_dict(as_series=False) == {"number": [*range(6)], "group": ["a", "b"] * 3}
-    assert tables["messages"].to_dict(as_series=False) == {"number": [7], "group": ["c"]}
+    assert tables["flows"].to_dict(as_series=False) == {"flow": [*range(6)], "group": ["a", "b"] * 3}
+    assert tables["messages"].to_dict(as_series=False) == {"flow": [7], "group": ["c"]}
     assert not [*tmp_path.rglob("*.parquet")]
 
 

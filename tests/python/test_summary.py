@@ -218,3 +218,35 @@ def test_each_row_that_differs_has_one_cause(folder, tmp_path, text, words):
     with pytest.raises(BadInput) as refused:
         with_causes(summary, tmp_path / "causes.toml")
     assert words in str(refused.value)
+
+
+def test_tails_are_added_alone_with_their_picture_and_rows_stay(folder, tmp_path):
+    from hitless.drawing.plot import Plot, stacked
+    from hitless.outcome.autopsy import MEANS
+    from hitless.results import ResultsFolder
+    from hitless_papers.cli.results_app import add
+
+    recorded = added(folder([row(9.0, "match")]))
+    (tmp_path / "docs").mkdir()
+    recorded.write(tmp_path / "docs/results.json")
+    new = folder([row(7.0, "differs")], commit="new", incomplete=["demo/fig8"])
+    plot = Plot(
+        "The tail, explained: flows", "messages", "FCT (us)", stacked(["p99, LG"], {"queues": [1.0]}), caption=""
+    )
+    plots = {"demo/fig8-1": Plot("other", "x", "y", []), "demo/fig8-2": plot}
+    with ResultsFolder("a", tmp_path / "drawn") as drawn:
+        drawn.write_pictures(plots)
+    described = json.loads((tmp_path / "drawn/plots.json").read_text())
+    described["demo-fig8-2"]["caption"] = f"At p99 it takes 1 us. {MEANS} Runs with seed 1."
+    (new / "plots.json").write_text(json.dumps(described))
+    add([new], tmp_path, tails=True)
+    [exhibit] = Summary.read(tmp_path / "docs/results.json").exhibits
+    assert exhibit.rows == recorded.exhibits[0].rows
+    assert exhibit.commit == "abc123456"
+    assert (exhibit.tail.title, exhibit.tail.words, exhibit.tail.commit) == ("flows", "At p99 it takes 1 us", "new")
+    assert (tmp_path / "docs/evidence/results/pictures" / exhibit.tail.picture).read_text().startswith("<svg")
+    with pytest.raises(BadInput, match="is not complete"):
+        add([new], tmp_path)
+    page = tmp_path / "README.md"
+    page.write_text("<!-- results: rows demo -->\n<!-- end of results -->\n")
+    assert f"![flows: parts of completion times](pictures/{exhibit.tail.picture})" in render(tmp_path)[0].wanted

@@ -55,8 +55,9 @@ def test_rows_on_disk_are_those_in_memory_and_say_the_same(tmp_path, monkeypatch
     assert kept.summary["trace_hash"] == stored.summary["trace_hash"]
     assert kept.table("flows").height > 20_000, "too few to be handed over before the end"
     for name in ("flows", "messages"):
-        assert_frame_equal(pl.read_parquet(tmp_path / f"{name}.parquet"), kept.table(name))
-        assert_frame_equal(stored.table(name), kept.table(name))
+        assert_frame_equal(pl.read_parquet(tmp_path / f"{name}.parquet").drop("slowdown"), kept.table(name))
+        assert_frame_equal(getattr(stored, name), getattr(kept, name), check_column_order=False)
+        assert stored.table(name)["slowdown"].null_count() < kept.table(name).height
     assert sorted(path.name for path in tmp_path.iterdir()) == ["flows.parquet", "messages.parquet"]
     assert_frame_equal(stored.table("groups"), kept.table("groups"))
     assert goodputs_gbps(stored) == goodputs_gbps(kept)

@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol
 import polars as pl
 
 from hitless.drawing.plot import Plot
+from hitless.outcome.schema import schema_version
 from hitless.report import page
 from hitless.results import ResultsFolder, write_result
 from hitless.runs.pool import Task
@@ -65,7 +66,7 @@ class Execution(Generic[RowType]):
         return 1 if self.folder.trouble or any(result.failures for result in self.results) else 0
 
     def as_json(self) -> dict[str, Any]:
-        return {"exhibits": [result.as_json() for result in self.results]}
+        return {"schema": schema_version(), "exhibits": [result.as_json() for result in self.results]}
 
     def tell(self, *, interrupted: str = "partial results are kept") -> None:
         """Print errors, warnings and the location of the results on stderr; ``interrupted`` is the interrupt's text."""

@@ -122,7 +122,7 @@ def run_year(
 
 def _write_year(folder: ResultsFolder, rows: pl.DataFrame, finished: Finished, facts: Mapping[str, Any]) -> None:
     write_published(rows, folder.written("series.tsv"))
-    folder.write_tables({"series": rows})
+    folder.write_tables({"series": rows}, declared="fleet_")
     folder.write_text("repairs.tsv", finished.repairs)
     folder.write_json("summary.json", facts)
     more = {"interrupted": False, "incomplete": [], "seed": facts["seed"]}
@@ -228,7 +228,8 @@ def _finish(
         summary = _summary(tables["years"], comparison)
         document = {"years": len(done), "folder": str(folder.path), "rows": summary}
         with folder.troubles_kept():
-            folder.write_tables({name: table for name, table in tables.items() if table is not None})
+            done_tables = {name: table for name, table in tables.items() if table is not None}
+            folder.write_tables(done_tables, declared="fleet_")
             folder.write_json("summary.json", document)
         if json:
             print_json(document)

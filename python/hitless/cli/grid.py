@@ -95,3 +95,11 @@ def status_table(*columns: str, left: int = 1, collapse_padding: bool = False) -
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number < left else "right", no_wrap=number < left)
     return table
+
+
+def print_columns(rows: Sequence[Sequence[str]]) -> None:
+    """Print a line for each row, the first as the header; lines wider than the terminal, such as paths, stay whole."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        line = (" " * _GAP).join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        stdout.print(Text(line, style="" if number else "bold"), soft_wrap=True)

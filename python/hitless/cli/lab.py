@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
+from hitless.cli.grid import print_columns
 from hitless.cli.lab_app import UpOptions
 from hitless.cli.live_result import warn
 from hitless.cli.scenario_text import STANDARD_INPUT, read_scenario, shown_name
@@ -238,13 +239,9 @@ def show_list(*, json: bool) -> None:
     if not labs:
         print_note("no lab is up")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("lab", "state", "since", "owner", "hosts", "scenario"):
-        table.add_column(column, overflow="fold", no_wrap=column != "scenario")
+    rows = [("lab", "state", "since", "owner", "hosts", "scenario")]
     for each in labs:
-        record = each.record
-        state = "up" if each.is_up else "its process is gone"
-        table.add_row(
-            record.plan.name, state, record.started_at, record.owner, str(len(record.plan.hosts)), record.scenario
-        )
-    stdout.print(table)
+        record, state = each.record, "up" if each.is_up else "its process is gone"
+        hosts = str(len(record.plan.hosts))
+        rows.append((record.plan.name, state, record.started_at, record.owner, hosts, record.scenario))
+    print_columns(rows)

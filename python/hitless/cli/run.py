@@ -12,6 +12,7 @@ from hitless.cli.run_app import RunOptions
 from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
 from hitless.outcome.mechanisms import counters_above_zero
+from hitless.outcome.schema import schema_version
 from hitless.results import ResultsFolder
 from hitless.runs.result import Measurement
 from hitless.runs.scenario_run import scenario_run
@@ -79,7 +80,7 @@ def run_request(
     [result] = execution.results
     run = study.tasks[0].run
     if json:
-        about = {"scenario": request.shown, "folder": str(execution.folder.path)}
+        about = {"schema": schema_version(), "scenario": request.shown, "folder": str(execution.folder.path)}
         found = {name: value for name, value in result.as_json().items() if name != "id"}
         counters = counters_above_zero(run.tables.get("mechanisms") if run is not None else None).to_dicts()
         summary = run.summary.values if run is not None else None

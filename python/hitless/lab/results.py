@@ -21,6 +21,8 @@ from hitless.errors import BadInput, reason
 from hitless.live import LiveRun, Status
 from hitless.machine import describe_machine, source_commit
 from hitless.outcome.run import Run
+from hitless.outcome.schema import schema_version
+from hitless.outcome.slowdowns import with_slowdowns
 from hitless.outcome.tables import write_frame
 
 NAME = "live"
@@ -58,10 +60,14 @@ def _write(out: Path, run: Run, status: Status, command: Sequence[str]) -> None:
     tables = out / NAME
     tables.mkdir(parents=True, exist_ok=True)
     (tables / f"{NAME}.toml").write_text(run.effective, encoding="utf-8")
-    for name, table in run.tables.items():
+    for name, table in with_slowdowns(run).items():
         write_frame(table, tables / f"{name}.parquet")
     summary = run.summary.values
-    documents = (status.values, {"runs": {NAME: summary}}, _manifest(summary, status, command))
+    documents = (
+        status.values,
+        {"schema": schema_version(), "runs": {NAME: summary}},
+        _manifest(summary, status, command),
+    )
     for name, document in zip(_DOCUMENTS, documents, strict=True):
         text = json.dumps(document, indent=2, ensure_ascii=False)
         (out / name).write_text(f"{text}\n", encoding="utf-8")

@@ -2,6 +2,8 @@
 
 - ``run``: the run with its summary and its tables
 - ``ideal``: ideal completion time of a message in the empty fabric, for slowdowns
+- ``slowdowns``: completion times over the ideal ones, as a column of tables
+- ``schema``: types, units and meanings of the columns in files
 - ``times``: completion times of messages by group and size, and of queries
 - ``losses``: packets lost end to end, without frames that only mechanisms missed
 - ``autopsy``: completion times divided along the critical path, and explained

@@ -60,7 +60,10 @@ _RECOVERIES = {
 _COLUMNS = [f"{part.name}_ps" for part in PARTS]
 _LABELS = {part.name: part.label for part in PARTS}
 _TOTAL = pl.sum_horizontal(_COLUMNS)
-_WHOLE = "completion time"
+WHOLE = "completion time"
+"""Name of the sum of all parts."""
+MEANS = "Means of the messages around each percentile, from start to delivery: docs/how-to/why.md."
+"""Explanation of the bars, in their caption."""
 _WORTH_DRAWING = 0.01
 """Minimum share of a bar for a part with its own colour (chosen)."""
 _WORTH_TELLING = 0.2
@@ -131,22 +134,31 @@ def parts_at(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -
     The messages around a percentile P are those with ranks within half of 100 - P percent of it: from the 25th to the
     75th percentile around the median, and from 98.5 to 99.5 around p99. A percentile of too few messages is absent.
     """
-    rows = autopsies.with_columns(total_ps=_TOTAL).sort("total_ps")
-    known: dict[str, Any] = {"part": [*_LABELS.values(), _WHOLE]}
+    known: dict[str, Any] = {"part": [*_LABELS.values(), WHOLE]}
     for percent in percents:
-        first, last = _band(percent, len(rows))
-        if last > first:
-            mean = rows[first:last].select(pl.col(*_COLUMNS, "total_ps").mean() / _PS_PER_US).row(0)
-            known[f"p{percent:g}"] = list(mean)
+        rows = around(autopsies, percent)
+        if len(rows):
+            known[f"p{percent:g}"] = list(rows.select(pl.col(*_COLUMNS, "total_ps").mean() / _PS_PER_US).row(0))
     frame = pl.DataFrame(known)
     values = [name for name in frame.columns if name != "part"]
     return frame.filter(pl.any_horizontal(pl.col(values) > 0)) if values else frame.clear()
 
 
+def total_ps() -> pl.Expr:
+    """Return the sum of all parts."""
+    return _TOTAL
+
+
+def around(autopsies: pl.DataFrame, percent: float) -> pl.DataFrame:
+    """Return the messages around a percentile, with their ``total_ps``; no message if there are too few for it."""
+    first, last = _band(percent, len(autopsies))
+    return autopsies.with_columns(total_ps=_TOTAL).sort("total_ps")[first:last]
+
+
 def parts_plot(sides: Mapping[str, pl.DataFrame]) -> Plot | None:
     """Plot the parts around each percentile as stacked bars, for one run or for runs side by side, by their labels.
 
-    None without a delivered message. Parts below 1 % of every bar are drawn together.
+    None without a delivered message.
     """
     bars: dict[str, dict[str, float]] = {}
     for label, autopsies in sides.items():
@@ -154,10 +166,18 @@ def parts_plot(sides: Mapping[str, pl.DataFrame]) -> Plot | None:
         for percentile in found.columns[1:]:
             name = percentile if len(sides) == 1 else f"{percentile}, {label}"
             bars[name] = dict(zip(found["part"], found[percentile], strict=True))
+    return bars_plot(bars, "Parts of completion times")
+
+
+def bars_plot(bars: Mapping[str, Mapping[str, float]], title: str, words: str = "") -> Plot | None:
+    """Plot stacked bars by their names, such as "p99, LG"; each has the time of its parts and of `WHOLE`.
+
+    Parts below 1 % of every bar are drawn together. ``words`` begin the caption. None without bars.
+    """
     if not bars:
         return None
     names = sorted(bars, key=lambda name: float(name[1:].partition(",")[0]))
-    whole = [bars[name].pop(_WHOLE) for name in names]
+    whole = [bars[name][WHOLE] for name in names]
     shares = {
         label: max(bars[name].get(label, 0.0) / total for name, total in zip(names, whole, strict=True) if total)
         for label in _LABELS.values()
@@ -167,8 +187,8 @@ def parts_plot(sides: Mapping[str, pl.DataFrame]) -> Plot | None:
     rest = [total - sum(times[place] for times in parts.values()) for place, total in enumerate(whole)]
     if max(rest) > _WORTH_DRAWING / 100 * max(whole):
         parts["other parts"] = [max(0.0, time) for time in rest]
-    caption = "Means of the messages around each percentile, divided along the critical path: docs/how-to/why.md."
-    return Plot("Parts of completion times", "messages", "FCT (us)", stacked(names, parts), caption=caption)
+    caption = f"{words}. {MEANS}" if words else MEANS
+    return Plot(title, "messages", "FCT (us)", stacked(names, parts), caption=caption)
 
 
 def _band(percent: float, count: int) -> tuple[int, int]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from hitless.outcome.pictures import RunPictures
 
 _PS_PER_US = 1e6
+SLOWDOWN = "slowdown"
+"""Column of flows and messages in files; `Run.flows` and `Run.messages` compute it for tables in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +92,25 @@ class Run:
         every run of the scenario, whenever other flows start: use them to compare runs.
 
         ``fct_us`` is its completion time in microseconds, from its start to its end; null for an incomplete flow.
+        ``slowdown`` is its message's; null for a flow of several messages, or without the table ``messages``.
         """
-        return _with_completion_time(self.table("flows"), "finished_ps", pl.col("outcome") == "completed")
+        return _with_completion_time(self._with_slowdown("flows"), "finished_ps", pl.col("outcome") == "completed")
 
     @property
     def messages(self) -> pl.DataFrame:
         """A row for each message of a flow: bytes and times.
 
         ``fct_us`` is its completion time in microseconds, from its start to the delivery of its last byte; null for a
-        message still in flight at the end.
+        message still in flight at the end. ``slowdown`` is this time over the time in an idle fabric; null without
+        the table ``flows``.
         """
-        return _with_completion_time(self.table("messages"), "delivered_ps", pl.col("delivered_ps") >= 0)
+        return _with_completion_time(self._with_slowdown("messages"), "delivered_ps", pl.col("delivered_ps") >= 0)
+
+    def _with_slowdown(self, name: str) -> pl.DataFrame:
+        from hitless.outcome.slowdowns import slowdown_columns  # noqa: PLC0415 - it needs the topology, runs do not
+
+        table, columns = self.table(name), slowdown_columns(self)
+        return table.with_columns(columns[name]) if name in columns else table
 
     @property
     def queues(self) -> pl.DataFrame:

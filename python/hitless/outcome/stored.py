@@ -10,7 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from hitless.outcome.tables import Columns, columns_of_frame, frame_of, write_frame
+from hitless.outcome.slowdowns import columns_of_slowdowns
+from hitless.outcome.tables import Columns, FileColumns, columns_of_frame, frame_of, write_frame
 
 _PARTS = ".parts"
 READ_BACK_MAX_BYTES = 256 << 20
@@ -46,11 +47,14 @@ class RowFiles:
                 return
         self._kept.setdefault(name, []).append(frame)
 
-    def finish(self) -> tuple[dict[str, Path], dict[str, Columns]]:
-        """Join each table's parts into one file. Return the paths by table, or tables in memory. Raises `OSError`."""
+    def finish(self, effective: str = "") -> tuple[dict[str, Path], dict[str, Columns]]:
+        """Join each table's parts into one file, with slowdowns in the fabric of the ``effective`` scenario.
+
+        Return the paths by table, or tables in memory. Raises `OSError`.
+        """
         if self.refused is None:
             try:
-                return self._joined(), {}
+                return self._joined(effective), {}
             except OSError as refused:
                 self._keep(refused)
         return {}, self._read_back()
@@ -60,12 +64,14 @@ class RowFiles:
             raise refused
         self.refused = refused
 
-    def _joined(self) -> dict[str, Path]:
+    def _joined(self, effective: str) -> dict[str, Path]:
         """Join the parts a few rows at a time."""
         paths: dict[str, Path] = {}
         try:
+            added = columns_of_slowdowns(effective, {name: FileColumns(*parts) for name, parts in self._parts.items()})
             for name, parts in self._parts.items():
-                write_frame(pl.scan_parquet(parts), self.folder / f"{name}.parquet")
+                columns = [pl.scan_parquet(parts), pl.LazyFrame([added[name]])]
+                write_frame(pl.concat(columns, how="horizontal"), self.folder / f"{name}.parquet")
                 paths[name] = self.folder / f"{name}.parquet"
         except OSError:
             for path in paths.values():

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.outcome.run import Run
+from hitless.outcome.schema import file_metadata
 from hitless.whole_file import whole
 
 Columns = Mapping[str, Any]
@@ -65,7 +66,7 @@ class Tables(Mapping[str, pl.DataFrame]):
 
     def columns(self, name: str) -> Columns:
         """Return a table without making a frame; the columns of a file are read one by one. Raises `KeyError`."""
-        return _FileColumns(self._paths[name]) if name in self._paths else self._columns[name]
+        return FileColumns(self._paths[name]) if name in self._paths else self._columns[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
         """Return a lazy table; a query reads only the part that it needs. Raises `KeyError`."""
@@ -76,20 +77,20 @@ class Tables(Mapping[str, pl.DataFrame]):
         return self._paths.get(name)
 
 
-class _FileColumns(Mapping[str, Any]):
-    """Columns of a file: arrays of numbers, and names as a categorical series at 4 bytes per row."""
+class FileColumns(Mapping[str, Any]):
+    """Columns of a file, or of a table in several files: arrays, and names as a categorical series of 4 B a row."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._schema = pl.read_parquet_schema(path)
-        self.rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    def __init__(self, *paths: Path) -> None:
+        self._paths = list(paths)
+        self._schema = pl.read_parquet_schema(paths[0])
+        self.rows = int(pl.scan_parquet(self._paths).select(pl.len()).collect().item())
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._schema:
             raise KeyError(name)
         is_text = self._schema[name] == pl.String
         column = pl.col(name).cast(pl.Categorical) if is_text else pl.col(name)
-        values = pl.scan_parquet(self._path).select(column).collect(engine="streaming")[name]
+        values = pl.scan_parquet(self._paths).select(column).collect(engine="streaming")[name]
         return values if is_text else values.to_numpy()
 
     def __iter__(self) -> Iterator[str]:
@@ -105,13 +106,17 @@ def frame_of(columns: Columns) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(name, values, dtype=types[name]) for name, values in columns.items()])
 
 
-def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path) -> None:
-    """Write a frame as Parquet, whole or not at all. Raises `OSError`."""
+def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path, table: str | None = None) -> None:
+    """Write a frame as Parquet, whole or not at all. Raises `OSError`.
+
+    ``table`` is the table's name in the file's metadata; the default is the name of the file.
+    """
+    metadata = file_metadata(table or path.stem)
     with whole(path) as beside, system_errors(beside):
         if isinstance(frame, pl.LazyFrame):
-            frame.sink_parquet(beside, maintain_order=True)
+            frame.sink_parquet(beside, maintain_order=True, metadata=metadata)
         else:
-            frame.write_parquet(beside)
+            frame.write_parquet(beside, metadata=metadata)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.analysis import enough_for, percentiles_of
-from hitless.outcome.ideal import ideal_of
 from hitless.outcome.run import Run
+from hitless.outcome.slowdowns import slowdowns_of
 from hitless.outcome.tables import Columns, columns_of, groups_of, rows_of
 
 PERCENTILES = (50.0, 99.0, 99.9)
@@ -89,18 +89,17 @@ class _Messages:
     started_ps: NDArray[np.int64]
     delivered_ps: NDArray[np.int64]
     sizes: NDArray[np.uint64]
-    ideal_ps: Numbers
+    slowdowns: Numbers
     query: NDArray[np.uint64] | None
 
     @classmethod
     def of(cls, run: Run, columns: Columns) -> "_Messages":
         """Read the messages of a run."""
-        ideal = ideal_of(run.effective) if "flows" in run.tables else None
         return cls(
             columns["started_ps"],
             columns["delivered_ps"],
             columns["bytes"],
-            np.full(rows_of(columns), np.nan) if ideal is None else ideal.of(columns, columns_of(run, "flows")),
+            slowdowns_of(run.effective, columns, columns_of(run, "flows")),
             columns.get("query"),
         )
 
@@ -112,7 +111,7 @@ class _Messages:
             self.started_ps[chosen],
             self.delivered_ps[chosen],
             self.sizes[chosen],
-            self.ideal_ps[chosen],
+            self.slowdowns[chosen],
             None if self.query is None else self.query[chosen],
         )
 
@@ -128,7 +127,7 @@ class _Messages:
 
 def _of_group(group: str, messages: _Messages) -> Iterator[Times]:
     sizes, is_done = messages.sizes, messages.is_done
-    taken_us, slowdowns = messages.taken_ps / _PS_PER_US, messages.taken_ps / messages.ideal_ps
+    taken_us, slowdowns = messages.taken_ps / _PS_PER_US, messages.slowdowns
 
     def times(name: str, chosen: NDArray[np.bool_]) -> Times:
         done = chosen & is_done

@@ -75,7 +75,7 @@ def section(result: Result[RowType], plots: Sequence[Plot], palette: Palette) ->
         "has_paper": False,
         "judged": noted_once(rows),
         "unjudged": [],
-        "plots": [_plot(plot, palette) for plot in plots],
+        "plots": [plot_drawing(plot, palette) for plot in plots],
         "facts": facts_of(effective) if effective else [],
         # The drawing escapes its texts.
         "network": Markup(draw_topology(effective)) if has_network else "",  # noqa: S704
@@ -97,7 +97,7 @@ def noted_once(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return made
 
 
-def _plot(plot: Plot, palette: Palette) -> dict[str, Any]:
+def plot_drawing(plot: Plot, palette: Palette) -> dict[str, Any]:
     """Return a plot in both sizes; drawing escapes every text in them."""
     wide, narrow = (Markup(draw(plot, palette, size)) for size in (WIDE, NARROW))  # noqa: S704 - escaped there
     return {"title": plot.title, "caption": plot.caption, "wide": wide, "narrow": narrow}

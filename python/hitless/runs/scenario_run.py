@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from hitless.analysis import enough_for, percentile, percentile_in_order
 from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
 from hitless.outcome.pictures import parts, samples, tail
+from hitless.outcome.slowdowns import with_slowdowns
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
 from hitless.runs.point import Point, Runs
 from hitless.runs.result import Measurement, Result
@@ -20,7 +21,7 @@ def scenario_run(name: str, shown: str, work: PacketSimulation, seed: int | None
         result.rows = list(rows_of(run))
         plots = (tail(run), parts(run), samples(run, "queues"), samples(run, "throughput"))
         result.plots = [plot for plot in plots if plot is not None]
-        result.tables = run.tables
+        result.tables = with_slowdowns(run)
 
     return Study(f"run/{name}", shown, [Point(name, work, has_use_for_part=True)], work_out, seed=seed)
 

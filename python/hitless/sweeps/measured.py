@@ -14,6 +14,7 @@ from hitless import analysis, outcome
 from hitless.errors import HitlessError
 from hitless.outcome.metrics import TABLES, measured
 from hitless.outcome.run import Run, Summary
+from hitless.outcome.slowdowns import with_slowdowns
 
 Measure: TypeAlias = Callable[[Run], Mapping[str, float]]
 """A user's own metrics of a run, by name: a function of the run alone."""
@@ -45,8 +46,10 @@ class Measured:
         if missing:
             hint = f"there are: {', '.join(sorted(run.tables))}"
             raise HitlessError(f"the run has no table {missing[0]!r} to keep", hint=hint)
+        tables = with_slowdowns(run) if self.keep else {}
+        kept = {name: tables[name] for name in self.keep}
         values = {**run.summary.values, METRICS: [row for row in rows if math.isfinite(row[3])]}
-        return replace(run, summary=Summary(values), tables={name: run.tables[name] for name in self.keep})
+        return replace(run, summary=Summary(values), tables=kept)
 
     def source(self) -> str:
         """Return the code that its results depend on: these modules, and the function's text."""

@@ -115,7 +115,7 @@ class Sweeping:
             for name, table in task.run.tables.items():
                 placed = table.select(*place, pl.all()) if table.width else table
                 file = f"tables/{name}/point{member.point.number:06}-seed{member.seed}.parquet"
-                write_frame(placed, self.folder.written(file))
+                write_frame(placed, self.folder.written(file), name)
             folder = f"captures/point{member.point.number:06}-seed{member.seed}"
             self.folder.write_captures(task.run.captures, folder)
         task.release_tables()
@@ -137,7 +137,7 @@ def write(folder: ResultsFolder, plan: SweepPlan, shard: Shard, rows: pl.DataFra
     """Write the plan and the rows."""
     told = {"program": program_identity(), "complete": complete, "digest": plan.digest, **plan.as_json()}
     folder.write_json(PLAN.replace(".json", f"{shard.suffix}.json"), told)
-    write_frame(rows, folder.written(ROWS.replace(".parquet", f"{shard.suffix}.parquet")))
+    write_frame(rows, folder.written(ROWS.replace(".parquet", f"{shard.suffix}.parquet")), "sweep_rows")
 
 
 def write_report(folder: ResultsFolder, result: Result[Measurement], manifest: dict[str, object]) -> None:

@@ -12,12 +12,12 @@ from typing import ClassVar
 
 from hitless.analysis import Interval
 from hitless.drawing.plot import Plot, Series
-from hitless_papers import Context, Exact, Exhibit, Gain, Point, Range, Row, Runs, Shape, above_one, exhibit
+from hitless_papers import Context, Exact, Exhibit, Gain, Point, Range, Row, Runs, Shape, Tail, above_one, exhibit
 from hitless_papers.afq import cluster, ratios, schemes
 from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.flows import ALL_FLOWS, SHORT_FLOWS, Compared
 from hitless_papers.afq.schemes import Scheme
-from hitless_papers.afq.sizes import ENTERPRISE, PARETO, Sizes
+from hitless_papers.afq.sizes import ENTERPRISE, PARETO, SHORT_BYTES, Sizes
 from hitless_papers.estimates import curve
 
 BUCKETS_KB = ((0, 10), (10, 100), (100, 1_000), (1_000, 10_000), (10_000, 1_000_000_000))
@@ -102,6 +102,12 @@ class Figure8(_LoadSweep):
 class Figure9(_LoadSweep):
     """CONGA's enterprise sizes."""
 
+    tail = Tail(
+        f"{SHORT_FLOWS}, {BUCKET_LOAD} % load",
+        (schemes.DROP_TAIL.name, ClusterCase(ENTERPRISE, BUCKET_LOAD, schemes.DROP_TAIL).key),
+        (schemes.PAIR_AFQ.name, ClusterCase(ENTERPRISE, BUCKET_LOAD, schemes.PAIR_AFQ).key),
+        bytes_below=SHORT_BYTES,
+    )
     sizes = ENTERPRISE
     quick_ms = 9
 

@@ -34,11 +34,13 @@ def add(
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders that hitless reproduce has written.")
     ],
     root: Root = Path(),
+    tails: Annotated[bool, typer.Option("--tails", help="Only tails, of incomplete exhibits too.")] = False,
 ) -> None:
     """Put what runs found into docs/results.json; it replaces older results of the same exhibits.
 
     A folder has all seeds of its exhibits; with fewer than three a row has no
-    verdict, unless it is arithmetic:
+    verdict, unless it is arithmetic. Pictures of explained tails go to
+    docs/evidence/results/pictures:
 
       hitless reproduce lg --quick --seeds 3 --out lg
       hitless results add lg
@@ -46,13 +48,17 @@ def add(
     """
     from hitless.terminal.console import print_note
     from hitless_papers.registry import entries
-    from hitless_papers.summary.document import Summary
+    from hitless_papers.summary.document import PICTURES, Summary, tails_of
     from hitless_papers.summary.pages import SUMMARY
 
     path = root / SUMMARY
     summary = Summary.read(path)
-    added = summary.add(folders, [entry.id for entry in entries()])
+    added = summary.add(folders, [entry.id for entry in entries()], only_tails=tails)
     summary.write(path)
+    for folder in folders:
+        for name, picture in tails_of(folder).items():
+            (root / PICTURES).mkdir(parents=True, exist_ok=True)
+            picture.save(root / PICTURES / f"{name}-tail.svg")
     print_note(
         f"{path}: {len(added)} exhibits added, {len(summary.exhibits)} in all; hitless results render shows them"
     )

@@ -9,7 +9,7 @@ import polars as pl
 from hitless.analysis import REPLICAS_MIN
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exact, Gain, Parts, Point, Replicated, Row, Runs, exhibit
+from hitless_papers import Context, Exact, Gain, Parts, Point, Replicated, Row, Runs, Tail, exhibit
 from hitless_papers.deflection import testbed
 from hitless_papers.deflection.response_times import RUNS, ResponseTimes
 from hitless_papers.deflection.testbed import Scheme
@@ -125,4 +125,10 @@ class Bursts(Replicated):
 
 @exhibit("pd/fig5", title="Testbed: response times beside bulk flows, and UDP bursts that arrive")
 class Figure5(Parts):
+    tail = Tail(
+        "responses beside bulk flows",
+        (testbed.DROP_TAIL.name, f"requests {testbed.DROP_TAIL.name} 0"),
+        (testbed.QUANTILE.name, f"requests {testbed.QUANTILE.name} 0"),
+        testbed.HIGH,
+    )
     parts = (ResponseTimes, Bursts)

@@ -16,7 +16,7 @@ import polars as pl
 from hitless.analysis import percentile
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
-from hitless_papers import Context, Exhibit, Finding, Point, Row, Runs, Share, exhibit
+from hitless_papers import Context, Exhibit, Finding, Point, Row, Runs, Share, Tail, exhibit
 from hitless_papers.field import troubles
 from hitless_papers.field.fabric import Fabric
 from hitless_papers.field.transports import TRANSPORTS
@@ -85,6 +85,12 @@ def times_us(run: Run) -> np.ndarray[Any, Any]:
 @exhibit("field/one-bad-link", title="One bad link under sprayed traffic: the last flow")
 class OneBadLink(Exhibit):
     """Rows of the last flow and the 99th percentile. A time is infinite if a flow does not complete in 20 ms."""
+
+    tail = Tail(
+        "permutation with NSCC, a link with loss 1e-2",
+        ("loss", "permutation, NSCC, loss 1e-2"),
+        ("LLR", "permutation, NSCC, loss 1e-2, LLR"),
+    )
 
     def points(self, context: Context) -> Iterable[Point]:
         scale = Scale.of(context)

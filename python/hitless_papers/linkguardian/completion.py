@@ -20,7 +20,7 @@ from hitless.analysis.serial import too_few_beyond
 from hitless.checking import Fields
 from hitless.drawing.plot import Plot
 from hitless.simulation import Run
-from hitless_papers import Context, Exact, Exhibit, Gain, Point, Row, Runs, Shape, Unjudged, above_one, exhibit
+from hitless_papers import Context, Exact, Exhibit, Gain, Point, Row, Runs, Shape, Tail, Unjudged, above_one, exhibit
 from hitless_papers.estimates import fct_tails, percent_of, percentile_of, ratio_of
 from hitless_papers.judge import Decided, Judge
 from hitless_papers.linkguardian import basis, testbed
@@ -70,6 +70,8 @@ def is_bounded(*samples: Sequence[float], percent: float) -> bool:
 @exhibit("lg/fig10", title="Completion times of 143 B flows at 100G and a loss of 1e-3", headline=True)
 class Figure10(Exhibit):
     """300,000 trials of each scheme; LG and LG_NB should not differ from no loss."""
+
+    tail = Tail("DCTCP, 143 B, 100G, loss of 1e-3", ("loss", "DCTCP loss"), ("LG", "DCTCP LG"))
 
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=300_000, quick=300_000)

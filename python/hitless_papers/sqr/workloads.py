@@ -21,6 +21,7 @@ from hitless_papers import (
     Runs,
     Shape,
     Share,
+    Tail,
     Unjudged,
     above_one,
     exhibit,
@@ -126,6 +127,10 @@ class Figure10(Exhibit):
 @exhibit("sqr/fig11", title="FCT of flows hit by a failure, by size", headline=True)
 class Figure11(Exhibit):
     """Minimum, median, p95, p99 and maximum of web search flows."""
+
+    tail = Tail(
+        "web search flows while a link fails", ("SB'", "web search SB'"), ("SB'+SQR", "web search SB'+SQR"), "short"
+    )
 
     def points(self, context: Context) -> Iterable[Point]:
         cases = [FlowCase("web search", scheme) for scheme in testbed.SCHEMES]

@@ -8,13 +8,19 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hitless.drawing.picture import Picture
 from hitless.errors import BadInput
-from hitless.whole_file import read_text
+from hitless.outcome.autopsy import MEANS
+from hitless.results import PLOTS, read_pictures
+from hitless.whole_file import file_name, read_text
 from hitless_papers.durations import read_folder
 from hitless_papers.judge import Finding, Verdict, agreement
 from hitless_papers.model import Effort
+from hitless_papers.tails import TITLE
 
 _DIGITS = 5
+PICTURES = Path("docs/evidence/results/pictures")
+"""Folder of the pictures of tails in a checkout."""
 
 
 class Measurement(BaseModel):
@@ -64,6 +70,21 @@ class SummaryRow(BaseModel):
         return agreement([each.verdict for each in self.seeds])
 
 
+class SummaryTail(BaseModel):
+    """Completion times divided into parts, without and with a system (`hitless_papers.tails`), with the first seed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str
+    words: str
+    """Parts that the system removes and adds."""
+    picture: str
+    """Name of its file in `PICTURES`."""
+    effort: Effort
+    commit: str
+    seed: int
+
+
 class SummaryExhibit(BaseModel):
     """An exhibit as it was last run."""
 
@@ -80,6 +101,7 @@ class SummaryExhibit(BaseModel):
     not_judged: int
     """Rows that no seed judged and for which the paper has no number: they are in the report, and not kept here."""
     rows: tuple[SummaryRow, ...]
+    tail: SummaryTail | None = None
 
     def row(self, key: tuple[str, str, str]) -> SummaryRow | None:
         """The row of a scheme, a setting and a metric, if it was kept."""
@@ -122,35 +144,66 @@ class Summary(BaseModel):
         """The exhibit of an id, if it was run."""
         return next((exhibit for exhibit in self.exhibits if exhibit.id == name), None)
 
-    def add(self, folders: Sequence[Path], order: Sequence[str]) -> list[str]:
+    def add(self, folders: Sequence[Path], order: Sequence[str], *, only_tails: bool = False) -> list[str]:
         """Put what the folders of `hitless reproduce` found in the place of what was there; return the ids.
 
-        ``order`` is that of the exhibits in the file.
+        ``order`` is that of the exhibits in the file. With ``only_tails`` the rows that are there stay.
 
-        Raises `BadInput` for a folder without results, and for an exhibit that is not complete, or is in two folders.
+        Raises `BadInput` for a folder without results, and for an exhibit that is in two folders, or has incomplete
+        rows.
         """
         added: dict[str, SummaryExhibit] = {}
         for folder in folders:
-            for one in _read_folder(folder):
+            for one in _read_folder(folder, only_tails=only_tails):
                 if one.id in added:
                     hint = "a folder has all seeds of an exhibit: hitless reproduce --seeds"
                     raise BadInput(f"{one.id} is in a folder before it, too", where=str(folder), hint=hint)
                 added[one.id] = one
+        if only_tails:
+            self.exhibits = [_with_tail(exhibit, added.get(exhibit.id)) for exhibit in self.exhibits]
+            return list(added)
         kept = {exhibit.id: exhibit for exhibit in self.exhibits} | added
         place = {name: number for number, name in enumerate(order)}
         self.exhibits = sorted(kept.values(), key=lambda exhibit: place.get(exhibit.id, len(place)))
         return list(added)
 
 
-def _read_folder(folder: Path) -> Iterable[SummaryExhibit]:
+def _read_folder(folder: Path, *, only_tails: bool) -> Iterable[SummaryExhibit]:
     document, manifest = read_folder(folder)
+    tails = tails_of(folder)
     for exhibit in document["exhibits"]:
-        if exhibit["id"] in manifest["incomplete"]:
+        if exhibit["id"] in manifest["incomplete"] and not only_tails:
             raise BadInput(f"{exhibit['id']} is not complete", where=str(folder), hint="run it again, to its end")
-        yield _exhibit(exhibit, manifest)
+        found = tails.get(file_name(exhibit["id"]))
+        yield _exhibit(exhibit, manifest, None if found is None else _tail(exhibit, manifest, found))
 
 
-def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any]) -> SummaryExhibit:
+def tails_of(folder: Path) -> dict[str, Picture]:
+    """Return the explained tails in a folder by the file names of their exhibits."""
+    pictures = read_pictures(folder) if (folder / PLOTS).exists() else {}
+    return {
+        name.rpartition("-")[0]: Picture(each.plot)
+        for name, each in pictures.items()
+        if each.plot.title.startswith(f"{TITLE}: ")
+    }
+
+
+def _tail(document: Mapping[str, Any], manifest: Mapping[str, Any], picture: Picture) -> SummaryTail:
+    return SummaryTail(
+        title=picture.plot.title.removeprefix(f"{TITLE}: "),
+        words=picture.plot.caption.partition(f". {MEANS}")[0],
+        picture=f"{file_name(document['id'])}-tail.svg",
+        effort=manifest["effort"],
+        commit=str(manifest.get("commit") or "not known"),
+        seed=document["seeds"][0],
+    )
+
+
+def _with_tail(exhibit: SummaryExhibit, found: SummaryExhibit | None) -> SummaryExhibit:
+    return exhibit if found is None else exhibit.model_copy(update={"tail": found.tail})
+
+
+def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any], tail: SummaryTail | None) -> SummaryExhibit:
     made = [_row(row) for row in document["rows"]]
     kept = tuple(row for row in made if row.paper is not None or row.is_finding or _was_judged(row))
     return SummaryExhibit(
@@ -161,6 +214,7 @@ def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any]) -> Summar
         wall_s=round(document["wall_s"] / len(document["seeds"]), 1),
         not_judged=len(made) - len(kept),
         rows=kept,
+        tail=tail,
     )
 
 
@@ -188,6 +242,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _lines(exhibit: SummaryExhibit) -> str:
-    head = json.dumps(exhibit.model_dump(exclude={"rows"}), ensure_ascii=False)
+    left_out = {"rows"} if exhibit.tail is not None else {"rows", "tail"}
+    head = json.dumps(exhibit.model_dump(exclude=left_out), ensure_ascii=False)
     rows = [json.dumps(row.model_dump(exclude_defaults=True), ensure_ascii=False) for row in exhibit.rows]
     return head[:-1] + ', "rows": [\n' + ",\n".join(rows) + "\n]}"

@@ -1,12 +1,14 @@
 """Tables of the summary in Markdown."""
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from hitless.numbers import format_number
 from hitless_papers.envelope.exhibit import HARMS, HELPS, REFUSED, WORST
 from hitless_papers.judge import VERDICT_WORDS, VERDICTS
-from hitless_papers.summary.document import Summary, SummaryExhibit, SummaryRow
+from hitless_papers.summary.document import Summary, SummaryExhibit, SummaryRow, SummaryTail
+from hitless_papers.tails import TITLE
 
 _WORDS = {**VERDICT_WORDS, "differs": "**differs**"}
 
@@ -37,11 +39,19 @@ def _section(exhibit: SummaryExhibit, title: str) -> str:
     rows = [row for row in exhibit.rows if not row.is_finding]
     seeds = f"seed {exhibit.seeds[0]}" if len(exhibit.seeds) == 1 else f"{len(exhibit.seeds)} seeds"
     lines = [heading, "", f"Effort {exhibit.effort}, {seeds}, commit {exhibit.commit}."]
+    if exhibit.tail is not None:
+        lines += _tail(exhibit.tail)
     if exhibit.rows and not rows:
         return "\n".join(lines)
     lines += ["", _line(["quantity", "paper", "measured", "verdict"]), "|---|---:|---:|---|"]
     lines += [_line([_name(row), _paper(row), _measured(row), _verdict(row)]) for row in rows]
     return "\n".join(lines)
+
+
+def _tail(tail: SummaryTail) -> list[str]:
+    """Return a picture of the parts of completion times, and their explanation."""
+    words = f"{TITLE}: {tail.title}. {tail.words}. Effort {tail.effort}, seed {tail.seed}, commit {tail.commit}."
+    return ["", f"![{tail.title}: parts of completion times](pictures/{tail.picture})", "", textwrap.fill(words, 120)]
 
 
 def chosen(rows: Iterable[tuple[str, str, SummaryRow]]) -> str:

@@ -1,0 +1,196 @@
+"""The tail of completion times without and with a system, divided into parts by autopsies: a picture and a sentence.
+
+An exhibit declares its `Tail`, and the campaign adds autopsies to the quick runs that it names. An autopsy does not
+change a run. Longer efforts run the two quick ones in addition: autopsies of millions of messages need gigabytes. A
+finished run keeps only the means of `tail_of`, because the autopsy of 300,000 flows takes 90 MB.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import polars as pl
+
+from hitless.drawing.plot import Plot
+from hitless.numbers import format_number
+from hitless.outcome import autopsy
+from hitless.outcome.autopsy import PERCENTILES, TABLE, WHOLE, around, bars_plot, parts_at, total_ps
+from hitless.runs.point import MissingRun, Point, Reduction, Runs
+from hitless.simulation import Run
+from hitless_papers.model import Row, Tail
+
+TAIL = "tail"
+"""The table of `tail_of`."""
+EXTRA = "tail: "
+"""Beginning of the key of a quick run next to longer ones."""
+METRIC = "messages with parts that add up exactly to the FCT"
+TITLE = "The tail, explained"
+"""Beginning of the title of every such picture."""
+_WORTH_TELLING = 0.05
+"""Minimum share of the larger completion time for a part in the sentence (chosen)."""
+_TOLD = 3
+"""Maximum number of parts in a clause (chosen)."""
+_OF_MESSAGE = ["flow", "number"]
+
+
+def with_autopsies(tail: Tail, points: Iterable[Point]) -> Iterator[Point]:
+    """Yield the points of an exhibit; the points of both sides get an autopsy."""
+    for point in points:
+        keys = [key for _, key in (tail.without, tail.with_it) if fnmatchcase(point.key, key)]
+        yield _autopsied(point, tail, is_pooled="*" in keys[0]) if keys else point
+
+
+def with_quick_runs(tail: Tail, points: Iterable[Point], quick: Iterable[Point]) -> Iterator[Point]:
+    """Yield the points of a longer effort, and the ``quick`` points of both sides with an autopsy."""
+    yield from points
+    for point in with_autopsies(tail, quick):
+        if isinstance(point.reduce, ToTail):
+            yield replace(point, key=f"{EXTRA}{point.key}")
+
+
+def tail_rows(tail: Tail, runs: Runs) -> Iterator[Row]:
+    """Yield the number of messages on each side, with the sentence as a note."""
+    sides = _sides(tail, runs)
+    for label, found in sides.items():
+        count = float(found["messages"][0]) if len(found) else 0.0
+        yield Row(label, tail.title, METRIC, "messages", count, note=sentence(sides))
+
+
+def tail_plot(tail: Tail, runs: Runs) -> Plot | None:
+    """Plot the parts of both sides; None without enough messages."""
+    sides = _sides(tail, runs)
+    bars: dict[str, dict[str, float]] = {}
+    for label, found in sides.items():
+        for (percentile,), rows in found.partition_by("percentile", as_dict=True, maintain_order=True).items():
+            bars[f"{percentile}, {label}"] = dict(rows.select("part", "time_us").iter_rows())
+    return bars_plot(bars, f"{TITLE}: {tail.title}", sentence(sides))
+
+
+def _sides(tail: Tail, runs: Runs) -> dict[str, pl.DataFrame]:
+    return {label: _side(tail, runs, key) for label, key in (tail.without, tail.with_it)}
+
+
+def _side(tail: Tail, runs: Runs, key: str) -> pl.DataFrame:
+    table = TABLE if "*" in key else TAIL
+    own = {name.removeprefix(EXTRA): run for name, run in runs.items() if table in run.tables}
+    found = [run.table(table) for name, run in own.items() if fnmatchcase(name, key)]
+    if not found:
+        raise MissingRun(key)
+    return tail_of(pl.concat(found), tail.percents) if table == TABLE else found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ToTail:
+    """Reduction of a run with an autopsy, followed by the exhibit's reduction."""
+
+    tail: Tail
+    is_pooled: bool
+    then: Reduction | None
+
+    def __call__(self, run: Run) -> Run:
+        """Replace the autopsy by `tail_of`, or by the chosen messages if several runs are pooled."""
+        found = _chosen(run, self.tail)
+        kept = {TABLE: found} if self.is_pooled else {TAIL: tail_of(found, self.tail.percents)}
+        others = {name: run.tables[name] for name in run.tables if name != TABLE}
+        reduced = replace(run, tables=others)
+        reduced = self.then(reduced) if self.then is not None else reduced
+        return replace(reduced, tables={**reduced.tables, **kept})
+
+    def source(self) -> str:
+        """Return the code that its results depend on."""
+        files = (Path(__file__), Path(str(autopsy.__file__)))
+        digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+        then = self.then and f"{self.then.__module__}.{self.then.__qualname__}"
+        return f"{digest} {self.tail} {self.is_pooled} {then}"
+
+
+def tail_of(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -> pl.DataFrame:
+    """Return the mean parts around each percentile, and the commonest loss.
+
+    Columns: ``percentile``, ``part`` (`WHOLE` for the FCT), ``time_us``, ``messages`` (of all, not only around the
+    percentile), ``lost_share`` (messages around it with a lost packet on their path) and ``lost`` (its commonest place
+    and reason).
+    """
+    found = parts_at(autopsies, percents)
+    frames = [
+        found.select(pl.lit(name).alias("percentile"), "part", pl.col(name).alias("time_us")).with_columns(
+            messages=pl.lit(len(autopsies)), lost_share=pl.lit(share), lost=pl.lit(loss)
+        )
+        for name in found.columns[1:]
+        for share, loss in [_commonest_loss(around(autopsies, float(name[1:])))]
+    ]
+    return pl.concat(frames) if frames else pl.DataFrame(schema={"percentile": pl.String, "messages": pl.Int32})
+
+
+def sentence(sides: Mapping[str, pl.DataFrame]) -> str:
+    """Describe the parts that the second side removes and adds at the highest common percentile."""
+    (without, first), (with_it, second) = sides.items()
+    common = [name for name in first["percentile"].unique(maintain_order=True) if name in set(second["percentile"])]
+    if not common:
+        return "too few messages for a percentile on both sides"
+    name = common[-1]
+    rows = first.filter(pl.col("percentile") == name)
+    before, after = (_times(tail, name) for tail in (first, second))
+    told = [f"At {name} {with_it} takes {_us(after[WHOLE])} instead of {_us(before[WHOLE])}: {_changes(before, after)}"]
+    if rows["lost"][0]:
+        told.append(f"With {without}, {100 * rows['lost_share'][0]:.0f} % of these messages {rows['lost'][0]}")
+    if name != common[0]:
+        medians = [_us(_times(tail, common[0])[WHOLE]) for tail in (second, first)]
+        told.append(f"At {common[0]} it takes {medians[0]} instead of {medians[1]}")
+    return ". ".join(told)
+
+
+def _changes(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+    parts = [part for part in {**before, **after} if part != WHOLE]
+    changed = {part: after.get(part, 0.0) - before.get(part, 0.0) for part in parts}
+    least = _WORTH_TELLING * max(before[WHOLE], after[WHOLE])
+    less = sorted((part for part in parts if changed[part] <= -least), key=lambda part: changed[part])
+    more = sorted((part for part in parts if changed[part] >= least), key=lambda part: -changed[part])
+    told = [
+        f"{word} {' and '.join(f'{_us(abs(changed[part]))} ({part})' for part in of[:_TOLD])}"
+        for word, of in (("it removes", less), ("adds" if less else "it adds", more))
+        if of
+    ]
+    return ", and ".join(told) or f"no part differs by {100 * _WORTH_TELLING:.0f} %"
+
+
+def _times(tail: pl.DataFrame, percentile: str) -> dict[str, float]:
+    return dict(tail.filter(pl.col("percentile") == percentile).select("part", "time_us").iter_rows())
+
+
+def _us(value_us: float) -> str:
+    return f"{format_number(float(f'{value_us:.4g}'))} us"
+
+
+def _commonest_loss(messages: pl.DataFrame) -> tuple[float, str]:
+    lost = messages.filter(pl.col("lost_at") != "")
+    if lost.is_empty():
+        return 0.0, ""
+    places = lost.group_by("lost_at", "lost_because").len().sort("len", "lost_at", descending=[True, False])
+    at, because, _ = places.row(0)
+    return len(lost) / len(messages), f"had lost a packet, most often at {at} ({because})"
+
+
+def _autopsied(point: Point, tail: Tail, *, is_pooled: bool) -> Point:
+    assert isinstance(point.what, Mapping), f"{point.key} has no scenario to measure"
+    measure = {**point.what.get("measure", {}), "autopsy": True}
+    keep = None if point.keep is None else {*point.keep, "messages", TABLE}
+    reduce = ToTail(tail, is_pooled, point.reduce)
+    return replace(point, what={**point.what, "measure": measure}, keep=keep, reduce=reduce)
+
+
+def _chosen(run: Run, tail: Tail) -> pl.DataFrame:
+    """Return the autopsies of the messages of a tail. All autopsies of the run must add up to the completion times."""
+    autopsies = run.table(TABLE)
+    columns = [*_OF_MESSAGE, "bytes", pl.col("started_ps", "delivered_ps").name.suffix("_of_message")]
+    found = autopsies.join(run.table("messages").select(columns), on=_OF_MESSAGE, maintain_order="left")
+    ends = ["started_ps", "delivered_ps"]
+    is_same = pl.all_horizontal(pl.col(end) == pl.col(f"{end}_of_message") for end in ends)
+    adds_up = total_ps() == pl.col("delivered_ps") - pl.col("started_ps")
+    assert len(found) == len(autopsies), "an autopsy has no message"
+    assert found.select((is_same & adds_up).all()).item(), "the parts of a message do not add up to its completion time"
+    if tail.group is not None:
+        found = found.filter(pl.col("group") == tail.group)
+    return found if tail.bytes_below is None else found.filter(pl.col("bytes") < tail.bytes_below)
