@@ -70,6 +70,9 @@ pub struct Summary {
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets that a switch removed without loss, by reason: spare copies, and control packets after processing.
     pub retired: BTreeMap<&'static str, u64>,
+    /// Flows that did not finish, gave up or did not start, and who waits for whom; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
     /// Facts to know before trusting the results.
     pub warnings: Vec<String>,
 }

@@ -40,6 +40,7 @@ mod session;
 mod shared_switch;
 mod shifted;
 mod streaming;
+mod stalls;
 mod support;
 mod swift;
 mod switch_ports;

@@ -63,6 +63,17 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(self.rto_max);
     }
 
+    /// Returns how often the timeout has doubled since the latest sample; 0 before the first.
+    pub fn doublings(&self) -> u32 {
+        let mut plain = (self.srtt + (self.rttvar * 4).max(self.spread_min)).max(self.rto_min).min(self.rto_max);
+        let mut count = 0;
+        while self.srtt != Duration::ZERO && plain < self.rto {
+            plain = plain * 2;
+            count += 1;
+        }
+        count
+    }
+
     #[inline]
     pub fn rto(&self) -> Duration {
         self.rto
