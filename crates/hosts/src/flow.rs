@@ -200,9 +200,7 @@ impl SenderState {
             SenderState::Roce(requester) => requester.explain_wait(),
             SenderState::PacketPair(sender) => sender.explain_wait(),
             SenderState::Uet(sender) => sender.explain_wait(),
-            SenderState::Udp(_) => {
-                SenderWait { quiet_since: Time::NEVER, timeouts_in_row: 0, lacks_credit: false }
-            }
+            SenderState::Udp(_) => SenderWait { quiet_since: Time::NEVER, timeouts_in_row: 0, lacks_credit: false },
         }
     }
 

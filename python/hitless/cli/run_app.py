@@ -60,6 +60,8 @@ class RunOptions:
 def run(options: RunOptions) -> int:
     """Run one scenario and keep all of its results.
 
+    SIGQUIT (Ctrl-Backslash) prints who waits for whom, and the run goes on.
+
     Examples:
 
       hitless run mine.toml

@@ -39,6 +39,11 @@ class Summary:
         return list(self.values.get("warnings", []))
 
     @property
+    def unfinished(self) -> str:
+        """Flows that did not finish, gave up or did not start, and who waits for whom; "" if there are none."""
+        return str(self.values.get("unfinished", ""))
+
+    @property
     def incomplete(self) -> str:
         """Why the run is incomplete, in words; "" for a complete run."""
         return str(self.values.get("incomplete", ""))

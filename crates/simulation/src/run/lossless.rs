@@ -13,7 +13,10 @@ impl<E: Edge> Run<E> {
 
     /// Lossless packets that were dropped for lack of headroom, and deadlocks.
     pub(super) fn lossless_warnings(&self) -> Vec<String> {
-        let deadlocks = self.viewed(self.now, |view| view.deadlocks()).into_iter().map(|cycle| format!("deadlock of flow control: {cycle}"));
+        let deadlocks = self
+            .viewed(self.now, |view| view.deadlocks())
+            .into_iter()
+            .map(|cycle| format!("deadlock of flow control: {cycle}"));
         self.lossless_drops(false).into_iter().chain(deadlocks).collect()
     }
 

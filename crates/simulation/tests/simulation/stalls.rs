@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use hitless_core::engine::Progress;
-use hitless_simulation::Outcome;
+use hitless_simulation::results::{RowSink, Table};
+use hitless_simulation::{Outcome, Simulation};
 
 use crate::failures::triangle::TRIANGLE;
 use crate::lossless::ring;
@@ -55,7 +57,10 @@ const ROCE: &str = "kind = \"roce\"";
 
 #[test]
 fn a_run_with_every_flow_done_explains_nothing() {
-    for more in ["", "[[flows]]\nname = \"e\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h1\"]\ndestinations = [\"h3\"]\n"] {
+    for more in [
+        "",
+        "[[flows]]\nname = \"e\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h1\"]\ndestinations = [\"h3\"]\n",
+    ] {
         let text = dumbbell("5 ms", TCP, "100 KB", more);
         let text = if more.is_empty() { text } else { text.replace("until = \"all-flows-done\"\n", "") };
         let outcome = support::run(&text);
@@ -68,7 +73,7 @@ fn a_flow_that_the_duration_cuts_off_moves_and_is_not_stalled() {
     for transport in [TCP, ROCE, "kind = \"uet\"\ncongestion = \"both\"\nbase_rtt = \"40 us\""] {
         let outcome = support::run(&dumbbell("1 ms", transport, "10 MB", ""));
         assert_eq!(rows(&outcome), [["moving", "", ""]], "{transport}: {}", sentence(&outcome));
-        assert_eq!(sentence(&outcome), "1 flow did not finish, and all of them were moving");
+        assert_eq!(sentence(&outcome), "1 flow unfinished, all of them moving");
     }
 }
 
@@ -80,7 +85,7 @@ fn ports_that_have_paused_each_other_are_named_with_the_cycle() {
     assert_eq!(found.len(), 5, "{found:?}");
     assert!(found.iter().all(|[state, cause, _]| (*state, *cause) == ("stalled", "paused port")), "{found:?}");
     let cycle = "for ever: in class 0 s0->s1 waits for s1->s2 waits for s2->s3 waits for s3->s4 waits for s4->s0 waits for s0->s1";
-    for part in ["5 flows did not finish, 5 of them stalled: flow ", "waits behind s", "in class 0 since ", cycle] {
+    for part in ["5 flows unfinished, 5 of them stalled: flow ", "waits behind s", "in class 0 since ", cycle] {
         assert!(sentence(&outcome).contains(part), "{part}: {}", sentence(&outcome));
     }
     let since = times(&outcome, "stalls", "since_ps");
@@ -110,13 +115,20 @@ fn a_flow_outside_of_the_cycle_waits_for_a_port_in_it_for_ever() {
 fn a_link_that_is_down_and_a_missing_route_are_named() {
     let cut = down("left->right", "200 us");
     let outcome = explains(
-        &dumbbell("100 ms", TCP, "10 MB", &cut),
+        &dumbbell("2 s", TCP, "10 MB", &cut),
         ["stalled", "link down", "left->right"],
-        &["flow 0 (bulk, h0->h2) needs left->right, which has been down since 200 us and repeats at ", "timeouts in a row"],
+        &[
+            "flow 0 (bulk, h0->h2) needs left->right, which has been down since 200 us and repeats at ",
+            "timeouts in a row",
+        ],
     );
     assert!(numbers(&outcome, "stalls", "timeouts")[0] >= 2);
     // Only the answers are lost.
-    explains(&dumbbell("100 ms", TCP, "10 MB", &down("right->left", "200 us")), ["stalled", "link down", "right->left"], &[]);
+    explains(
+        &dumbbell("100 ms", TCP, "10 MB", &down("right->left", "200 us")),
+        ["stalled", "link down", "right->left"],
+        &[],
+    );
     let withdrawn = "[[failure]]\nlink = \"left<->right\"\nfirst = \"200 us\"\noutage = \"1 s\"\n[recovery]\n\
                      detection = { kind = \"fixed\", delay = \"30 us\" }\nscheme = { kind = \"withdraw\", notice = \"20 us\" }\n";
     explains(
@@ -169,16 +181,28 @@ fn a_flow_that_waits_for_another_names_it() {
     assert_eq!(found[1..], [["not started", "flow", ""]; 2]);
     let started = times(&outcome, "stalls", "flow")[0];
     assert_eq!(times(&outcome, "stalls", "needs_flow"), [-1, started, -1]);
-    let expected = format!("2 flows did not start: position 1 of chain (h2->h1) waits for flow {started} (position 0)");
+    let expected = format!("2 flows not started: position 1 of chain (h2->h1) waits for flow {started} (position 0)");
     assert!(sentence(&outcome).ends_with(&expected), "{}", sentence(&outcome));
     assert_eq!(texts(&outcome, "stalls", "reason")[2], "waits for position 1, which has not started");
 }
 
 #[test]
 fn a_request_that_never_arrives_is_told_from_its_response() {
-    let text = dumbbell("100 ms", TCP, "1 MB", &down("right->left", "0 s"))
-        .replace("kind = \"schedule\"", "kind = \"schedule\"\nrequest = { bytes = \"100 B\" }");
-    explains(&text, ["stalled", "link down", "right->left"], &["flow 0 (bulk, h0->h2) waits for its request, which needs right->left"]);
+    let text = dumbbell("100 ms", TCP, "1 KB", &down("right->left", "1 us"));
+    let asked = "[[flows]]\nname = \"asked\"\nkind = \"incast\"\ntransport = \"t\"\nfan_in = 3\nsize = \"1 KB\"\n\
+                 clients = [\"h2\"]\nperiod = \"1 ms\"\ncount = 1\nrequest = { size = \"100 B\" }\n";
+    let outcome = support::run(&(text + asked));
+    // The third server is on the client's side.
+    let expected = [["stalled", "link down", "right->left"]; 3];
+    assert_eq!(rows(&outcome), expected, "{}", sentence(&outcome));
+    let reasons = texts(&outcome, "stalls", "reason").iter().zip(texts(&outcome, "stalls", "group"));
+    for (reason, group) in reasons {
+        assert_eq!(
+            reason.starts_with("waits for its request, which needs right->left, "),
+            group == "asked",
+            "{reason}"
+        );
+    }
 }
 
 #[test]
@@ -221,23 +245,30 @@ fn packets_behind_a_gap_wait_in_the_reorder_buffer() {
     );
 }
 
+/// Asks the run when it hands over rows.
+struct Asking(Arc<Progress>);
+
+impl RowSink for Asking {
+    fn take(&mut self, _rows: Table) {
+        self.0.ask();
+    }
+}
+
 #[test]
 fn a_question_is_answered_while_the_run_goes_on_and_leaves_no_trace() {
-    let text = dumbbell("60 ms", ROCE, "60 MB", "");
-    let scenario = sound(&text);
-    let plain = simulation(&scenario).run(&Progress::default());
-    assert!(plain.summary.events > 3 << 16, "{} events", plain.summary.events);
-    let asked = |run: &dyn Fn(&Progress) -> Outcome| {
-        let progress = Progress::default();
-        progress.ask();
-        let outcome = run(&progress);
+    let short = "[[flows]]\nname = \"short\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h1\"]\n\
+                 destinations = [\"h3\"]\nsizes = { kind = \"fixed\", bytes = \"1 KB\" }\nperiod = \"1 us\"\ncount = 1\n";
+    let scenario = sound(&dumbbell("100 ms", ROCE, "60 MB", short));
+    let plain = simulation(&scenario).run(&Progress::default()).summary;
+    let asked = |run: fn(Simulation, &Progress) -> Outcome| {
+        let progress = Arc::new(Progress::default());
+        let outcome = run(simulation(&scenario).with_rows_to(Box::new(Asking(progress.clone())), 1), &progress);
         let answer = progress.take_answer().expect("the run has answered");
-        assert!(!progress.takes_question() && progress.take_answer().is_none());
-        assert!(answer.text.contains("1 flows started, 0 completed\n  bulk: 1 unfinished, 0 of them stalled\n"), "{}", answer.text);
-        assert!((1..outcome.summary.events).contains(&answer.events), "{}", answer.events);
-        assert_eq!(outcome.summary.trace_hash, plain.summary.trace_hash);
-        assert_eq!(outcome.tables, plain.tables);
+        let expected = "2 flows started, 1 completed\n  bulk: 1 unfinished, 0 of them stalled\n";
+        assert!(answer.text.contains(expected), "{}", answer.text);
+        assert!((1..plain.events).contains(&answer.events), "{}", answer.events);
+        assert_eq!(outcome.summary.trace_hash, plain.trace_hash);
     };
-    asked(&|progress| simulation(&scenario).run(progress));
-    asked(&|progress| simulation(&scenario).run_divided(2, 2, progress));
+    asked(|simulation, progress| simulation.run(progress));
+    asked(|simulation, progress| simulation.run_divided(2, 2, progress));
 }

@@ -319,8 +319,7 @@ fn not_started(spec: &FlowSpec, cause: Cause) -> Waiting {
 /// Whether a flow without packets goes on by itself soon: its rate, its card, or its receiver makes it wait.
 fn acts_soon(wait: &FlowWait, receiver: Option<&ReceiverWait>) -> bool {
     let paces = wait.timer != Time::NEVER && wait.purpose == TimeoutPurpose::Pacing;
-    let delays_answer =
-        receiver.is_some_and(|receiver| receiver.timer != Time::NEVER && receiver.timer <= wait.timer);
+    let delays_answer = receiver.is_some_and(|receiver| receiver.timer != Time::NEVER && receiver.timer <= wait.timer);
     let has_turn = wait.sender.lacks_credit && receiver.is_some_and(|receiver| receiver.has_turn);
     paces || delays_answer || has_turn
 }

@@ -53,7 +53,11 @@ impl Packets {
 
 impl<E: Edge> View<'_, E> {
     /// The packets of `flows`. `held` has the packets in reorder buffers by their host's network.
-    pub(super) fn packets_of(&self, flows: impl Iterator<Item = FlowId>, held: &[Vec<PacketHandle>]) -> BTreeMap<u32, Packets> {
+    pub(super) fn packets_of(
+        &self,
+        flows: impl Iterator<Item = FlowId>,
+        held: &[Vec<PacketHandle>],
+    ) -> BTreeMap<u32, Packets> {
         let mut found: BTreeMap<u32, Packets> = flows.map(|flow| (flow.0, Packets::default())).collect();
         for (network, held) in self.networks.iter().zip(held) {
             let mut stops = self.stops_in(network);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use hitless_core::wire::Time;
 
 use super::flows::{Cause, State, Survey, Waiting};
-use super::words::in_us;
+use super::words::{flows, in_us};
 use super::{Stalls, View};
 use crate::results::Table;
 use crate::run::edge::Edge;
@@ -71,7 +71,8 @@ impl<E: Edge> View<'_, E> {
         let totals = self.networks.iter().map(|network| network.hosts.totals());
         let (started, completed) =
             totals.fold((0, 0), |sum, one| (sum.0 + one.flows_started, sum.1 + one.flows_completed));
-        let mut text = format!("at {} of the simulated time: {started} flows started, {completed} completed\n", in_us(self.now));
+        let mut text =
+            format!("{} simulated: {} started, {completed} completed\n", in_us(self.now), flows(started as usize));
         for (group, [unfinished, stalled]) in by_group(&survey.rows) {
             let name = &self.global.scenario.flows[group].name;
             let _ = writeln!(text, "  {name}: {unfinished} unfinished, {stalled} of them stalled");

@@ -40,9 +40,9 @@ impl<E: Edge> View<'_, E> {
         if stalled > 0 {
             let rows: Vec<&Waiting> = of(State::Stalled).collect();
             let total = stalled + moving;
-            parts.push(format!("{} did not finish, {stalled} of them stalled: {}", flows(total), self.causes(&rows)));
+            parts.push(format!("{} unfinished, {stalled} of them stalled: {}", flows(total), self.causes(&rows)));
         } else if moving > 0 {
-            parts.push(format!("{} did not finish, and all of them were moving", flows(moving)));
+            parts.push(format!("{} unfinished, all of them moving", flows(moving)));
         }
         let gave_up: Vec<&Waiting> = of(State::GaveUp).collect();
         if gave_up.len() as u64 + survey.gave_up_earlier > 0 {
@@ -51,7 +51,7 @@ impl<E: Edge> View<'_, E> {
             parts.push(format!("{} gave up{named}", flows(total)));
         }
         if let Some(first) = of(State::NotStarted).next() {
-            parts.push(format!("{} did not start: {}", flows(waiting), self.named_with_reason(first)));
+            parts.push(format!("{} not started: {}", flows(waiting), self.named_with_reason(first)));
         }
         (!parts.is_empty()).then(|| parts.join(". "))
     }
@@ -181,7 +181,8 @@ impl<E: Edge> View<'_, E> {
     }
 }
 
-fn flows(count: usize) -> String {
+/// A number of flows: "1 flow", "2 flows".
+pub(super) fn flows(count: usize) -> String {
     if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") }
 }
 
@@ -191,7 +192,9 @@ mod tests {
 
     #[test]
     fn times_have_separators() {
-        for (ps, expected) in [(0, "0 us"), (999_999_999, "999 us"), (1_203_000_000, "1,203 us"), (1 << 60, "1,152,921,504,606 us")] {
+        for (ps, expected) in
+            [(0, "0 us"), (999_999_999, "999 us"), (1_203_000_000, "1,203 us"), (1 << 60, "1,152,921,504,606 us")]
+        {
             assert_eq!(in_us(Time(ps)), expected);
         }
     }
