@@ -72,7 +72,7 @@ class Steps:
         return 0 if self.ports.now_ps == _BEGUN_PS else self.ports.now_ps
 
     def report(self) -> str:
-        """Return the unfinished flows by group, and who waits for whom, in words of several lines."""
+        """Return the unfinished flows by group, and the causes of stalls, as text of several lines."""
         return self.ports.report()
 
     @property

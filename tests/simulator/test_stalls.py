@@ -100,7 +100,7 @@ def test_the_end_of_a_run_says_who_waits_for_whom_on_the_screen_and_in_a_table(t
 
 
 def test_a_run_in_which_every_flow_ended_has_neither_sentence_nor_table():
-    run = hl.run(stuck("20 ms").replace('state = "down"', 'state = "up"'))
+    run = hl.run(stuck("20 ms").replace('state = "down" }', 'state = "down" }, { at = "40 us", state = "up" }'))
     assert run.summary.unfinished == ""
     assert "unfinished" not in run.summary.values
     assert "stalls" not in run.tables

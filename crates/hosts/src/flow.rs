@@ -293,7 +293,7 @@ pub enum ReceiverState {
 }
 
 impl ReceiverState {
-    /// Returns whether this end stands in its host's queue for credit.
+    /// Returns whether this end is in its host's queue for credit.
     pub fn has_turn_for_credit(&self) -> bool {
         matches!(self, ReceiverState::Uet(receiver) if receiver.has_turn_for_credit())
     }

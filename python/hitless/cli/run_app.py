@@ -60,7 +60,7 @@ class RunOptions:
 def run(options: RunOptions) -> int:
     """Run one scenario and keep all of its results.
 
-    SIGQUIT (Ctrl-Backslash) prints who waits for whom, and the run goes on.
+    SIGQUIT (Ctrl-Backslash) prints stalled flows with their causes, and the run continues.
 
     Examples:
 

@@ -40,7 +40,7 @@ class Summary:
 
     @property
     def unfinished(self) -> str:
-        """Flows that did not finish, gave up or did not start, and who waits for whom; "" if there are none."""
+        """Flows that did not finish, gave up or did not start, with the causes; "" if every flow ended."""
         return str(self.values.get("unfinished", ""))
 
     @property

@@ -189,7 +189,7 @@ class _Keeping:
         self.job.cancel()
 
     def describe(self) -> str | None:
-        """Return a report of the work in progress; None if it has none."""
+        """Return a report of the work in progress, if it gives one."""
         describe: Callable[[], str | None] | None = getattr(self.job, "describe", None)
         return None if describe is None else describe()
 

@@ -1,4 +1,4 @@
-//! The state of flows that have not ended, to explain why they stand still. Nothing here is on a packet's path.
+//! The state of unfinished flows, to explain why they wait. Nothing here is on a packet's path.
 
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::{FlowId, HostId, Packet, Time};
@@ -40,9 +40,9 @@ pub struct FlowWait {
 /// The receiving end of a flow.
 #[derive(Clone, Debug)]
 pub struct ReceiverWait {
-    /// Deadline of its timer, such as that of a delayed acknowledgement.
+    /// Deadline of its timer, for example for a delayed acknowledgement.
     pub timer: Time,
-    /// Whether it stands in its host's queue for credit.
+    /// Whether it is in its host's queue for credit.
     pub has_turn: bool,
     /// Packets held by the reorder buffer.
     pub held: Vec<PacketHandle>,

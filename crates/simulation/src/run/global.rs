@@ -7,8 +7,8 @@ use super::control_plane::ControlPlane;
 use super::flow_starts::FlowStarts;
 use super::group_totals::GroupTotals;
 use super::sampling::Samplers;
-use super::stalls::Stalls;
 use super::streaming::Streaming;
+use crate::results::Stalls;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

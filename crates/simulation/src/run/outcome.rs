@@ -11,9 +11,8 @@ use hitless_switch::{Report, ResourceCounters};
 use super::edge::Edge;
 use super::event_loop::Run;
 use super::global::End;
-use super::stalls::Stalls;
 use super::tables;
-use crate::results::{CaptureFile, FlowTotals, Outcome, Summary};
+use crate::results::{CaptureFile, FlowTotals, Outcome, Stalls, Summary};
 
 /// Closes a run that has ended and returns its outcome.
 pub(super) fn close<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {

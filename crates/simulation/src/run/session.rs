@@ -174,7 +174,7 @@ impl Session {
         tables::mechanisms(self.run.topology(), &self.run.reports(self.now))
     }
 
-    /// Describes the present state: flows by group, and who waits for whom.
+    /// Describes the present state: flows by group, and the causes of stalls.
     pub fn report(&self) -> String {
         self.run.viewed(self.now, |view| view.report())
     }

@@ -103,7 +103,7 @@ impl Demand {
         self.is_urgent |= !self.is_queued;
     }
 
-    /// Returns whether the connection stands in the host's queue of active ones.
+    /// Returns whether the connection is in the host's queue of active connections.
     pub fn is_queued(&self) -> bool {
         self.is_queued
     }

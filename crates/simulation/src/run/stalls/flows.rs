@@ -20,7 +20,7 @@ pub(super) const ROUND_TRIPS: u64 = 4;
 /// Timeouts in a row after which a flow is stalled although a packet of it is on the way: the latest repetition.
 const TIMEOUTS: u32 = 2;
 
-/// The state of a flow; the first are the most interesting.
+/// The state of a flow, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum State {
     Stalled,
@@ -95,7 +95,7 @@ pub(super) struct Waiting {
     pub is_request: bool,
     /// Start of the wait; [`Time::NEVER`] if unknown.
     pub since: Time,
-    /// Time when it acts by itself: a timer; [`Time::NEVER`] without one.
+    /// Deadline of its timer; [`Time::NEVER`] without a timer.
     pub until: Time,
     /// Timeouts since the latest progress; for a flow that gave up, all.
     pub timeouts: u64,
@@ -112,9 +112,9 @@ impl Waiting {
 
 /// All flows that have not ended or that gave up.
 pub(super) struct Survey {
-    /// The most interesting first: by state, start of the wait, and number.
+    /// In the order of state, start of the wait, and number.
     pub rows: Vec<Waiting>,
-    /// Flows that gave up and have no row, because their records have left the run.
+    /// Number of flows that gave up without a row: their records were handed over.
     pub gave_up_earlier: u64,
 }
 
@@ -316,7 +316,7 @@ fn not_started(spec: &FlowSpec, cause: Cause) -> Waiting {
     }
 }
 
-/// Whether a flow without packets goes on by itself soon: its rate, its card, or its receiver makes it wait.
+/// Whether a flow without packets will continue soon: its rate or its receiver makes it wait.
 fn acts_soon(wait: &FlowWait, receiver: Option<&ReceiverWait>) -> bool {
     let paces = wait.timer != Time::NEVER && wait.purpose == TimeoutPurpose::Pacing;
     let delays_answer = receiver.is_some_and(|receiver| receiver.timer != Time::NEVER && receiver.timer <= wait.timer);

@@ -30,7 +30,7 @@ impl<E: Edge> View<'_, E> {
         }
     }
 
-    /// All paused gates that cannot go on by themselves: each port that must drain first is such a gate, too.
+    /// All gates that can never send again: each waits for gates of this set only.
     pub fn stuck_gates(&self) -> BTreeSet<Gate> {
         let mut stuck = self.paused_gates();
         // Remove gates that wait for a port outside of the set, until none is left.

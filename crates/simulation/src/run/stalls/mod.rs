@@ -1,4 +1,4 @@
-//! The explanation of flows that have not ended: who waits for whom.
+//! The explanation of unfinished flows: what each waits for.
 //!
 //! Everything is read from the state of a run at one moment, between two events or two windows: the run keeps no
 //! record for it, and continues as if nobody had looked.
@@ -19,7 +19,6 @@ use super::edge::Edge;
 use super::event_loop::Run;
 use super::global::Global;
 use super::network::Network;
-use crate::results::Table;
 
 /// A run, or all its partitions between two windows.
 pub(super) struct View<'a, E> {
@@ -28,12 +27,6 @@ pub(super) struct View<'a, E> {
     /// `None` for an undivided run.
     pub division: Option<&'a Division>,
     pub now: Time,
-}
-
-/// The explanation at the end of a run.
-pub(super) struct Stalls {
-    pub sentence: String,
-    pub table: Table,
 }
 
 impl<E: Edge> View<'_, E> {

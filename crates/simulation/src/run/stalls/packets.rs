@@ -43,7 +43,7 @@ impl Packets {
             self.moving += 1;
             return;
         };
-        // Answers come after all data: data is needed first.
+        // Data comes before answers.
         let place = position(&packet.transport).unwrap_or(u64::MAX);
         if self.first_stopped.is_none_or(|(first, _)| place < first) {
             self.first_stopped = Some((place, stop));

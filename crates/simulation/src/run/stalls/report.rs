@@ -5,20 +5,20 @@ use std::fmt::Write;
 
 use hitless_core::wire::Time;
 
+use super::View;
 use super::flows::{Cause, State, Survey, Waiting};
 use super::words::{flows, in_us};
-use super::{Stalls, View};
-use crate::results::Table;
+use crate::results::{Stalls, Table};
 use crate::run::edge::Edge;
 
-/// Maximum rows of the table: those about flows that move, which come last, are worth least.
+/// Maximum rows of the table. Flows that move come last.
 const ROWS: usize = 10_000;
 
 /// Waits named in a report.
 const WAITS: usize = 5;
 
 impl<E: Edge> View<'_, E> {
-    /// Explains the flows that have not ended or that gave up; `None` if there are none.
+    /// Explains the unfinished flows and those that gave up; `None` if every flow ended.
     pub fn explain(&self) -> Option<Stalls> {
         let survey = self.survey();
         let sentence = self.sentence(&survey)?;
