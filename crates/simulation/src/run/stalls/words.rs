@@ -39,8 +39,11 @@ impl<E: Edge> View<'_, E> {
         let mut parts = Vec::new();
         if stalled > 0 {
             let rows: Vec<&Waiting> = of(State::Stalled).collect();
-            let total = stalled + moving;
-            parts.push(format!("{} unfinished, {stalled} of them stalled: {}", flows(total), self.causes(&rows)));
+            let counted = match moving {
+                0 => format!("{} stalled", flows(stalled)),
+                _ => format!("{} unfinished, {stalled} of them stalled", flows(stalled + moving)),
+            };
+            parts.push(format!("{counted}: {}", self.causes(&rows)));
         } else if moving > 0 {
             parts.push(format!("{} unfinished, all of them moving", flows(moving)));
         }
@@ -58,26 +61,33 @@ impl<E: Edge> View<'_, E> {
 
     /// Names the first flow of each cause, with the number of further flows.
     fn causes(&self, rows: &[&Waiting]) -> String {
-        let mut found: Vec<(&Waiting, usize)> = Vec::new();
+        let mut found: Vec<(Cause, &Waiting, usize)> = Vec::new();
         for row in rows {
-            match found.iter_mut().find(|(first, _)| first.cause == row.cause) {
-                Some((_, more)) => *more += 1,
-                None => found.push((row, 0)),
+            let cause = self.root(row.cause);
+            match found.iter_mut().find(|(known, ..)| *known == cause) {
+                Some((.., others)) => *others += 1,
+                None => found.push((cause, row, 0)),
             }
         }
-        let told = found.iter().take(CAUSES).map(|&(first, more)| {
-            let others = match more {
+        let told = found.iter().take(CAUSES).map(|&(_, first, others)| {
+            let others = match others {
                 0 => String::new(),
-                1 => " (and 1 more)".to_owned(),
-                more => format!(" (and {more} more)"),
+                1 => ", like 1 other,".to_owned(),
+                _ => format!(", like {others} others,"),
             };
-            self.named_with_reason(first) + &others
+            format!("{}{others} {}", self.named(first), self.reason(first))
         });
         let mut text = told.collect::<Vec<_>>().join("; ");
         if found.len() > CAUSES {
             let _ = write!(text, "; {} more causes in the table stalls", found.len() - CAUSES);
         }
         text
+    }
+
+    /// A cause that all flows with the same origin share: ports behind one cycle of pauses have the same.
+    fn root(&self, cause: Cause) -> Cause {
+        let Cause::Gate(gate) = cause else { return cause };
+        self.way_into_cycle(gate).1.into_iter().min().map_or(cause, Cause::Gate)
     }
 
     pub(super) fn named_with_reason(&self, row: &Waiting) -> String {
@@ -99,7 +109,7 @@ impl<E: Edge> View<'_, E> {
         let reason = self.reason_of(row);
         let timeouts = if row.timeouts == 1 { "1 timeout".to_owned() } else { format!("{} timeouts", row.timeouts) };
         match row.state {
-            State::GaveUp => format!("gave up after {timeouts}, at {}: {reason}", in_us(row.since)),
+            State::GaveUp => format!("gave up after {timeouts}, at {}; it {reason}", in_us(row.since)),
             _ if row.is_request => format!("waits for its request, which {reason}"),
             _ => reason,
         }
