@@ -95,6 +95,12 @@ class Simulation:
         """Ask a run to stop with partial results; its summary then says ``incomplete``."""
 
     def cancel(self) -> None: ...
+    def describe(self) -> tuple[int, float, str] | None:
+        """Return events, wall seconds and a report of the run in progress, from another thread; None if it is over."""
+
+    def report(self) -> str:
+        """Return the report of the run in steps."""
+
     @property
     def progress(self) -> float: ...
     @property

@@ -131,6 +131,18 @@ class Simulation:
         """Stop a run soon, with partial results; `run` then raises `RunStopped`."""
         self._native.stop()
 
+    def describe(self) -> str | None:
+        """Return a report of the run in progress, from another thread; None if it does not run.
+
+        The run answers after at most 65,536 events, and its results stay the same.
+        """
+        answer = self._native.describe()
+        if answer is None:
+            return None
+        events, wall_s, text = answer
+        rate = f", {events / wall_s:,.0f} events/s" if wall_s > 0.0 else ""
+        return f"{self.progress:.0%} done, {events:,} events{rate}; {text}".rstrip()
+
     def run(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end on `thread_count` threads and return the tables named in ``keep``, or all.
 

@@ -71,6 +71,10 @@ class Steps:
     def _now_ps(self) -> int:
         return 0 if self.ports.now_ps == _BEGUN_PS else self.ports.now_ps
 
+    def report(self) -> str:
+        """Return the unfinished flows by group, and the causes of stalls, as text of several lines."""
+        return self.ports.report()
+
     @property
     def is_over(self) -> bool:
         """Has the scenario ended?"""

@@ -10,7 +10,7 @@ use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
 use crate::transport::tcp::{CloseSettings, CongestionName, TcpReceiver, TcpSender, TcpSettings};
 use crate::transport::udp::{UdpSender, UdpSettings, UdpSink};
 use crate::transport::uet::{self, UetReceiver, UetSender, UetSettings};
-use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics, TimeoutPurpose};
+use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics, SenderWait, TimeoutPurpose};
 
 #[derive(Clone, Debug)]
 pub enum TransportConfig {
@@ -193,6 +193,17 @@ impl SenderState {
         }
     }
 
+    /// Returns the state that explains why this end is quiet.
+    pub fn wait(&self) -> SenderWait {
+        match self {
+            SenderState::Tcp(sender) => sender.explain_wait(),
+            SenderState::Roce(requester) => requester.explain_wait(),
+            SenderState::PacketPair(sender) => sender.explain_wait(),
+            SenderState::Uet(sender) => sender.explain_wait(),
+            SenderState::Udp(_) => SenderWait { quiet_since: Time::NEVER, timeouts_in_row: 0, lacks_credit: false },
+        }
+    }
+
     /// Returns when the connection was open for data, or `None` while it is not; time zero for transports without a
     /// handshake.
     pub fn opened_at(&self) -> Option<Time> {
@@ -279,6 +290,13 @@ pub enum ReceiverState {
     Udp(Box<UdpSink>),
     PacketPair(Box<PacketPairReceiver>),
     Uet(Box<UetReceiver>),
+}
+
+impl ReceiverState {
+    /// Returns whether this end is in its host's queue for credit.
+    pub fn has_turn_for_credit(&self) -> bool {
+        matches!(self, ReceiverState::Uet(receiver) if receiver.has_turn_for_credit())
+    }
 }
 
 impl Receiver for ReceiverState {

@@ -2,6 +2,8 @@
 //! plane can read and the commands that it can give.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use hitless_core::engine::Progress;
 use hitless_core::wire::Time;
@@ -33,10 +35,14 @@ pub struct Simulation {
     steps: Mutex<Option<(Session, Clocks)>>,
 }
 
+/// Interval between two looks for the answer of a run.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
 /// The stage of a simulation. Results leave Rust on first reading and then belong to Python.
 enum Stage {
     Ready,
     Running,
+    InSteps,
     Done { summary_json: String, tables: Py<PyDict>, captures: Py<PyDict> },
     Failed,
 }
@@ -68,7 +74,7 @@ impl Simulation {
         checkpoints: Option<Py<Checkpoints>>,
         kept: Option<Vec<String>>,
     ) -> PyResult<()> {
-        self.begin()?;
+        self.begin(Stage::Running)?;
         let (rows, raised) = rows.map(|take| PythonRows::new(take, self.control.clone())).unzip();
         let kept = KeptRows::new(kept);
         let keeps_rows = rows.is_none() && kept.keeps_any();
@@ -86,7 +92,7 @@ impl Simulation {
 
     /// Starts the run in steps, at 0 s.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
-        self.begin()?;
+        self.begin(Stage::InSteps)?;
         let start = || Session::new(self.scenario.clone()).map_err(Failure::Simulation);
         py.detach(|| {
             let session = caught(start).inspect_err(|_| *self.stage() = Stage::Failed)?;
@@ -177,6 +183,28 @@ impl Simulation {
         self.control.progress()
     }
 
+    /// Describes the run in progress, for another thread: events, wall time in seconds, and a report in words. The run
+    /// answers at its next housekeeping, and goes on. None if it does not run.
+    fn describe(&self, py: Python<'_>) -> Option<(u64, f64, String)> {
+        py.detach(|| {
+            self.control.ask();
+            loop {
+                if let Some(answer) = self.control.take_answer() {
+                    return Some(answer);
+                }
+                if !matches!(*self.stage(), Stage::Running) {
+                    return None;
+                }
+                thread::sleep(BETWEEN_LOOKS);
+            }
+        })
+    }
+
+    /// Describes the run in steps in words.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |session| Ok(session.report()))
+    }
+
     /// Asks the run to end; `run` then raises `Cancelled`.
     fn cancel(&self) {
         self.control.cancel();
@@ -222,12 +250,12 @@ impl Simulation {
 }
 
 impl Simulation {
-    fn begin(&self) -> PyResult<()> {
+    fn begin(&self, next: Stage) -> PyResult<()> {
         let mut stage = self.stage();
         if !matches!(*stage, Stage::Ready) {
             return Err(PyRuntimeError::new_err("a Simulation runs once; make a new one to run again"));
         }
-        *stage = Stage::Running;
+        *stage = next;
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! Simulation functions for Python, without Python types.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use hitless_core::engine::Progress;
+use hitless_core::engine::{Answer, Progress};
 pub use hitless_scenario::memory::Execution;
 use hitless_scenario::memory::{Limit, of_run};
 use hitless_scenario::network::topology::{DirectedLink, Topology};
@@ -53,6 +53,8 @@ pub struct Control {
     progress: Progress,
     /// The reason for ending early, if the partial results are wanted.
     stopped: Mutex<Option<Stopped>>,
+    /// When the run began.
+    began: OnceLock<Instant>,
 }
 
 /// The reason why a run ended early with partial results, which are those of a shorter run.
@@ -91,6 +93,17 @@ impl Control {
         self.progress.cancel();
     }
 
+    /// Asks the run for its present state.
+    pub fn ask(&self) {
+        self.progress.ask();
+    }
+
+    /// Takes the run's answer: events, wall time in seconds, and a report in words.
+    pub fn take_answer(&self) -> Option<(u64, f64, String)> {
+        let Answer { events, text } = self.progress.take_answer()?;
+        Some((events, self.began.get().map_or(0.0, |began| began.elapsed().as_secs_f64()), text))
+    }
+
     fn stopped(&self) -> Option<Stopped> {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -118,6 +131,7 @@ pub fn run(
     checkpoints: Option<&Checkpoints>,
 ) -> Result<Outcome, Failure> {
     let clocks = Clocks::start(threads);
+    control.began.get_or_init(Instant::now);
     let mut simulation = Simulation::new(scenario.clone()).map_err(Failure::Simulation)?;
     if let Some(rows) = rows {
         simulation = simulation.with_rows_to(rows, RECORDS);

@@ -30,6 +30,24 @@ impl Switch {
         self.core.ports[usize::from(port.0)].paused_classes()
     }
 
+    /// Returns since when the partner of `port` has paused `class`; `None` if it has not.
+    pub fn paused_since(&self, port: PortId, class: u8) -> Option<Time> {
+        self.core.ports[usize::from(port.0)].paused_since(class & 7)
+    }
+
+    /// Calls `look` for each packet in a queue of `port` that may not be served now: the partner or a mechanism has
+    /// paused the queue, or it lacks credit of a mechanism.
+    pub fn each_stopped(&self, port: PortId, look: impl FnMut(PacketHandle)) {
+        if let Scheduler::Queued(scheduler) = &self.core.ports[usize::from(port.0)].scheduler {
+            scheduler.each_stopped(look);
+        }
+    }
+
+    /// Returns the names of the mechanisms, in running order.
+    pub fn mechanism_names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.resources.iter().map(|resources| resources.mechanism)
+    }
+
     /// Returns the flow control of a port.
     pub fn pfc(&self, port: PortId) -> Option<PortPfc> {
         self.core.ports[usize::from(port.0)].config.pfc

@@ -331,6 +331,11 @@ impl Port {
         (0..8).filter(is_paused).fold(0, |classes, class| classes | 1 << class)
     }
 
+    /// Returns since when the partner has paused `class`; `None` if it has not.
+    pub fn paused_since(&self, class: u8) -> Option<Time> {
+        self.rare.as_ref().and_then(|rare| rare.pauses.began_at(class))
+    }
+
     /// Returns the counters of flow control.
     pub fn flow_control(&self, now: Time) -> FlowControlCounters {
         let Some(rare) = &self.rare else { return FlowControlCounters::default() };

@@ -37,6 +37,9 @@ def answer(name: str, run: Run) -> Iterator[str]:
         yield from _at_most(groups)
     yield ""
     yield from _losses(losses_of(run), run)
+    if run.summary.unfinished:
+        yield ""
+        yield run.summary.unfinished
     done = did_of(run)
     if done:
         yield ""

@@ -60,6 +60,8 @@ class RunOptions:
 def run(options: RunOptions) -> int:
     """Run one scenario and keep all of its results.
 
+    SIGQUIT (Ctrl-Backslash) prints stalled flows with their causes, and the run continues.
+
     Examples:
 
       hitless run mine.toml

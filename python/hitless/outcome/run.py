@@ -41,6 +41,11 @@ class Summary:
         return list(self.values.get("warnings", []))
 
     @property
+    def unfinished(self) -> str:
+        """Flows that did not finish, gave up or did not start, with the causes; "" if every flow ended."""
+        return str(self.values.get("unfinished", ""))
+
+    @property
     def incomplete(self) -> str:
         """Why the run is incomplete, in words; "" for a complete run."""
         return str(self.values.get("incomplete", ""))

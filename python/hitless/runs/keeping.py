@@ -188,6 +188,11 @@ class _Keeping:
     def cancel(self) -> None:
         self.job.cancel()
 
+    def describe(self) -> str | None:
+        """Return a report of the work in progress, if it gives one."""
+        describe: Callable[[], str | None] | None = getattr(self.job, "describe", None)
+        return None if describe is None else describe()
+
     def run(self, keep: Collection[str] | None = None) -> Run:
         points, digest = self.to.points, self.to.digest
         with points.lock(digest):

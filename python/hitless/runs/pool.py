@@ -15,6 +15,8 @@ from hitless.outcome.run import RunStopped
 from hitless.runs.arrivals import Arrivals
 from hitless.runs.point import Point
 from hitless.simulation import Job, Run, RunCancelled
+from hitless.terminal.console import print_note
+from hitless.terminal.interrupt import on_quit
 from hitless.threads import core_count
 
 
@@ -88,7 +90,7 @@ class Pool:
         if self._executor is not None:
             yield from self._run_elsewhere(tasks, look, self._executor)
             return
-        with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
+        with on_quit(self.tell), ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
             try:
                 arrivals: Arrivals[Task, None] = Arrivals(lambda: look(tasks))
                 for task in tasks:
@@ -135,6 +137,14 @@ class Pool:
             job = task.job  # its thread can remove it at any moment
             if job is not None:
                 _end(job, has_use_for_part=task.point.has_use_for_part)
+
+    def tell(self) -> None:
+        """Print the state of each run in progress on stderr. Call it from any thread."""
+        for task in self._tasks:
+            describe: Callable[[], str | None] | None = getattr(task.job, "describe", None)
+            text = describe() if describe is not None else None
+            if text is not None:
+                print_note(f"{task.name}: {text}")
 
     def _work(self, task: Task) -> None:
         cpu_began_s = time.thread_time()

@@ -1,6 +1,7 @@
-"""Ctrl-C stops a command with its partial results; a second one ends it at once."""
+"""Ctrl-C stops a command with its partial results; a second one ends it at once. SIGQUIT asks for its state."""
 
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -31,3 +32,17 @@ def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         restore()
+
+
+@contextmanager
+def on_quit(tell: Callable[[], None]) -> Iterator[None]:
+    """Call ``tell`` on another thread at each SIGQUIT, if this is the main thread of a system that has it."""
+    number = getattr(signal, "SIGQUIT", None)
+    if number is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, lambda *_: threading.Thread(target=tell, daemon=True).start())
+    try:
+        yield
+    finally:
+        signal.signal(number, signal.SIG_DFL if before is None else before)

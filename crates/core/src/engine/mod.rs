@@ -17,7 +17,7 @@ pub use events::{Event, EventQueue, OrderKey, Source, Ties, Turn};
 pub use identity::{FlowIdentity, fmix32};
 pub use packets::{PacketHandle, PacketStore};
 pub use pages::Pages;
-pub use progress::Progress;
+pub use progress::{Answer, Progress};
 pub use random::{RandomStreams, Stream};
 pub use ring::Ring;
 pub use trace::TraceHash;

@@ -68,6 +68,13 @@ impl PacketStore {
         self.packets.len() - self.free.len()
     }
 
+    /// Returns all packets alive, in the order of their slots.
+    pub fn handles(&self) -> Vec<PacketHandle> {
+        let mut is_alive = vec![true; self.packets.len()];
+        self.free.iter().for_each(|&slot| is_alive[slot as usize] = false);
+        (0..self.packets.len() as u32).filter(|&slot| is_alive[slot as usize]).map(PacketHandle).collect()
+    }
+
     /// Maximum number of packets alive at once.
     pub fn peak(&self) -> usize {
         self.packets.len()
@@ -101,8 +108,10 @@ mod tests {
         store.remove(first);
         let third = store.insert(Packet { frame_bytes: 3, ..Packet::default() });
         assert_eq!((third, store.alive(), store.peak()), (first, 2, 2));
+        assert_eq!(store.handles(), [first, second]);
         assert_eq!((store[second].frame_bytes, store[third].frame_bytes), (2, 3));
         store.remove(second);
+        assert_eq!(store.handles(), [first]);
         assert_eq!((store.reserve(), store.reserve(), store.peak()), (second, PacketHandle(2), 3));
     }
 }

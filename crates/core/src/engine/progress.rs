@@ -1,6 +1,7 @@
 //! Interface for other threads to a run in progress: its progress, cancellation and pausing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How far a run has come, and whether it should continue.
 #[derive(Debug, Default)]
@@ -8,6 +9,17 @@ pub struct Progress {
     done_ppm: AtomicU64,
     is_cancelled: AtomicBool,
     pause: AtomicBool,
+    question: AtomicBool,
+    answer: Mutex<Option<Answer>>,
+}
+
+/// The present state of a run.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Events handled so far.
+    pub events: u64,
+    /// A report in words, of several lines.
+    pub text: String,
 }
 
 impl Progress {
@@ -38,5 +50,25 @@ impl Progress {
     /// Returns whether a pause was requested since the last call. Called by the run itself.
     pub fn takes_pause(&self) -> bool {
         self.pause.load(Ordering::Relaxed) && self.pause.swap(false, Ordering::Relaxed)
+    }
+
+    /// Asks the run for its present state. The run answers at its next housekeeping, and does not stop.
+    pub fn ask(&self) {
+        self.question.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether somebody has asked since the last call. Called by the run itself.
+    pub fn takes_question(&self) -> bool {
+        self.question.load(Ordering::Relaxed) && self.question.swap(false, Ordering::Relaxed)
+    }
+
+    /// Answers a question. Called by the run itself.
+    pub fn answer(&self, events: u64, text: String) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(Answer { events, text });
+    }
+
+    /// Takes the latest answer, if there is one.
+    pub fn take_answer(&self) -> Option<Answer> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

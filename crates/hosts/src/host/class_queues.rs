@@ -104,6 +104,17 @@ impl ClassQueues {
         self.queues[usize::from(class & 7)].flows.push_back(flow);
     }
 
+    /// Returns since when the link partner has paused `class`; `None` if it has not.
+    pub fn paused_since(&self, class: u8) -> Option<Time> {
+        self.pauses.began_at(class & 7).filter(|_| self.queues[usize::from(class & 7)].is_paused)
+    }
+
+    /// Returns the packets of paused classes.
+    pub fn paused_packets(&self) -> impl Iterator<Item = PacketHandle> + '_ {
+        let paused = self.queues.iter().filter(|queue| queue.is_paused);
+        paused.flat_map(|queue| queue.frames.iter().map(|frame| frame.packet))
+    }
+
     /// Returns whether a class with waiting flows has drained to half of its limit.
     pub fn has_drained(&self) -> bool {
         let mut queues = self.queues.iter().filter(|queue| !queue.flows.is_empty());

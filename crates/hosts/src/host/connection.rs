@@ -90,6 +90,12 @@ impl Connection {
         self.flow.endpoints.read_ahead() ^ u64::from(self.rpc.is_some())
     }
 
+    /// Returns the direction that must make progress next, and whether it is the request's.
+    pub fn half_under_way(&self) -> (&HalfConnection, bool) {
+        let request = self.rpc.as_ref().and_then(|rpc| rpc.under_way());
+        request.map_or((&self.flow, false), |request| (request, true))
+    }
+
     fn request_mut(&mut self) -> Option<&mut HalfConnection> {
         self.rpc.as_mut()?.half.as_deref_mut()
     }

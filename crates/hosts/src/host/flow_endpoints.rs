@@ -163,6 +163,14 @@ impl FlowEndpoints {
         }
     }
 
+    /// Returns packets with the addresses of the data and of the answers.
+    pub fn addresses(&self) -> [Packet; 2] {
+        [&self.sender_end, &self.receiver_end].map(|end| {
+            let Template { flow, source, destination, flow_hash, class, ttl } = end.template;
+            Packet { flow, source, destination, flow_hash, class, ttl, ..Packet::default() }
+        })
+    }
+
     pub fn end_at(&self, side: Side) -> FlowEnd {
         FlowEnd { flow: self.id, side: if self.direction == Direction::Flow { side } else { side.other() } }
     }

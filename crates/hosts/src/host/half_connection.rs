@@ -137,6 +137,14 @@ impl HalfConnection {
         (self.sender.statistics(), self.receiver.statistics())
     }
 
+    pub fn sender(&self) -> &SenderState {
+        &self.sender
+    }
+
+    pub fn receiver(&self) -> &ReceiverState {
+        &self.receiver
+    }
+
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.sender.smoothed_rtt()
     }

@@ -46,6 +46,7 @@ mod reorder_buffer;
 mod rpc;
 mod state;
 mod timers;
+mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -57,4 +58,6 @@ pub use event::{Direction, FlowEnd, HostEvent, HostStep, Lane, Side, Timer, Wake
 pub use gro::GroConfig;
 pub use hosts::{HostTotals, Hosts};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};
+pub use payload::position;
 pub use ports::PortConfig;
+pub use waits::{FlowWait, ReceiverWait};

@@ -26,6 +26,13 @@ pub fn payload(transport: &Transport) -> Option<(Place, u32)> {
     (bytes > 0).then_some((place, bytes))
 }
 
+/// Returns the position of a packet's payload, for comparison with others of its flow; `None` without payload.
+pub fn position(transport: &Transport) -> Option<u64> {
+    payload(transport).map(|(place, _)| match place {
+        Place::Bytes(position) | Place::Packets(position) => position,
+    })
+}
+
 /// Returns whether the receiving end of a connection has sent the packet: an acknowledgement, or the opening of the
 /// connection on its behalf.
 pub fn is_from_receiver(transport: &Transport) -> bool {

@@ -130,6 +130,11 @@ impl Progress {
         current.into_iter().chain(self.appended.iter().flat_map(|appended| appended.under_way()))
     }
 
+    /// Returns whether the application writes as much as it can until a deadline.
+    pub fn is_endless(&self) -> bool {
+        matches!(self.application, Application::Unlimited { .. })
+    }
+
     pub fn messages_completed(&self) -> u64 {
         self.number
     }

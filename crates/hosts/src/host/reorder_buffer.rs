@@ -101,6 +101,16 @@ impl ReorderBuffer {
         }
     }
 
+    /// Returns the held packets, in order of position.
+    pub fn held(&self) -> impl Iterator<Item = PacketHandle> + '_ {
+        self.held.iter().map(|held| held.packet)
+    }
+
+    /// Returns when the oldest held packet times out; [`Time::NEVER`] if none is held.
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
     pub fn statistics(&self) -> ReorderBufferStatistics {
         self.statistics
     }

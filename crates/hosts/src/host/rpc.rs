@@ -66,6 +66,11 @@ impl Rpc {
         Some(now + self.request.think)
     }
 
+    /// Returns the request's direction while the request has not arrived.
+    pub fn under_way(&self) -> Option<&HalfConnection> {
+        self.half.as_deref().filter(|_| !self.is_heard)
+    }
+
     /// Returns the round-trip time of the handshake.
     pub fn known_rtt(&self) -> Option<Duration> {
         self.half.as_ref()?.smoothed_rtt()

@@ -87,6 +87,19 @@ impl ReceiverStatistics {
     }
 }
 
+/// The state of a sender that explains why it is quiet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderWait {
+    /// Time of the latest packet sent, or of the latest progress if that is later; [`Time::NEVER`] for a sender that
+    /// waits for no answer.
+    pub quiet_since: Time,
+    /// Timeouts since the latest progress; a lower bound once TCP's timeout has reached its maximum. 0 if the
+    /// transport does not count them.
+    pub timeouts_in_row: u32,
+    /// Whether it has data and no credit of the receiver.
+    pub lacks_credit: bool,
+}
+
 /// The purpose of a sender's pending timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutPurpose {

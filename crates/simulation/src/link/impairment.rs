@@ -75,6 +75,11 @@ impl Impairment {
         }
     }
 
+    /// Since when the link has been down; `None` while it is up.
+    pub fn down_since(&self) -> Option<Time> {
+        (self.down_since != Time::NEVER).then_some(self.down_since)
+    }
+
     /// Decides the fate of a frame that arrives after `delay` on the link.
     pub fn fate(&mut self, frame: ArrivingFrame, delay: Duration) -> Fate {
         let left_at = Time(frame.at.as_ps().saturating_sub(delay.as_ps()));

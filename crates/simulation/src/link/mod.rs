@@ -378,6 +378,11 @@ impl Links {
         self.impairment_mut(link).set_state(now, state);
     }
 
+    /// Since when a link has been down; `None` while it is up.
+    pub fn down_since(&self, link: usize) -> Option<Time> {
+        self.impairments.get(&link).and_then(Impairment::down_since)
+    }
+
     /// Decides whether a control ordered set that arrives at `at` is intact. The loss model sees it as a frame of eight
     /// bytes, so a loss model that ignores length loses it as often as a full frame. No counter includes it.
     pub fn carry_ordered_set(&mut self, link: u32, at: Time) -> bool {

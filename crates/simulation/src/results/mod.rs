@@ -40,6 +40,13 @@ pub struct CaptureFile {
     pub packets_accepted: u64,
 }
 
+/// The explanation of flows that did not end.
+#[derive(Clone, Debug)]
+pub(crate) struct Stalls {
+    pub sentence: String,
+    pub table: Table,
+}
+
 /// The totals of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -70,6 +77,9 @@ pub struct Summary {
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets that a switch removed without loss, by reason: spare copies, and control packets after processing.
     pub retired: BTreeMap<&'static str, u64>,
+    /// Flows that did not finish, gave up or did not start, with the causes; absent if every flow ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
     /// Facts to know before trusting the results.
     pub warnings: Vec<String>,
 }

@@ -5,7 +5,7 @@
 pub enum Column {
     /// Counts, bytes, identifiers.
     Unsigned(Vec<u64>),
-    /// Picoseconds, where -1 means "never happened".
+    /// Picoseconds, where -1 means "never happened"; numbers, where -1 means none.
     Signed(Vec<i64>),
     /// Names.
     Text(Vec<String>),
@@ -44,6 +44,11 @@ impl Table {
     /// Adds a column of numbers, one for each of `rows`.
     pub fn unsigned<R>(self, name: &'static str, rows: &[R], value: impl Fn(&R) -> u64) -> Self {
         self.with(name, Column::Unsigned(rows.iter().map(value).collect()))
+    }
+
+    /// Adds a column of numbers that can be -1, for none.
+    pub fn signed<R>(self, name: &'static str, rows: &[R], value: impl Fn(&R) -> i64) -> Self {
+        self.with(name, Column::Signed(rows.iter().map(value).collect()))
     }
 
     /// Adds a column of times in picoseconds.

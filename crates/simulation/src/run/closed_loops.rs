@@ -32,6 +32,11 @@ impl ClosedLoops {
         self.sequences.iter().filter_map(Sequence::left).sum::<u64>() + self.dependents.waiting()
     }
 
+    /// The flows that wait for others, with the positions of these in their group.
+    pub fn held_back(&self) -> impl Iterator<Item = (&FlowSpec, &[u64])> {
+        self.dependents.held_back()
+    }
+
     /// Whether no flow follows.
     pub fn are_over(&self) -> bool {
         self.open == 0 && self.dependents.waiting() == 0

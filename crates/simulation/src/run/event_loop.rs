@@ -107,10 +107,21 @@ impl<E: Edge> Run<E> {
         debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
         self.hand_over_rows();
         progress.tell(self.done_ppm());
+        if progress.takes_question() {
+            self.answer(progress);
+        }
         if progress.is_cancelled() {
             return Some((End::Cancelled, self.now));
         }
         progress.takes_pause().then_some((End::Paused, self.now))
+    }
+
+    /// Describes the present state.
+    #[cold]
+    #[inline(never)]
+    fn answer(&self, progress: &Progress) {
+        let events = self.events + self.network.shared.events_at_once;
+        progress.answer(events, self.viewed(self.now, |view| view.report()));
     }
 
     /// Takes turns before `until`, up to the next housekeeping. Returns why the run ends, if it ends.
@@ -244,10 +255,9 @@ impl<E: Edge> Run<E> {
     }
 
     /// All packets in the run.
-    pub fn packets(&mut self) -> impl Iterator<Item = &Packet> {
-        let existing = self.network.shared.existing();
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let packets = &self.network.shared.packets;
-        existing.into_iter().map(|packet| &packets[packet])
+        packets.handles().into_iter().map(|packet| &packets[packet])
     }
 
     /// Removes the loss model of a link that ends beyond the edge: the other end applies it.

@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use hitless_core::engine::{FlowIdentity, OrderKey, Pages};
 use hitless_core::state::{Damaged, Reader, State, Writer};
 use hitless_core::wire::frame::rank_of_dscp;
-use hitless_core::wire::{Duration, FlowId, HostId, Time};
+use hitless_core::wire::{Duration, FlowId, HostId, Packet, Time};
 use hitless_hosts::{Application, FlowConfig, PriorityTagging, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
@@ -93,6 +93,21 @@ impl FlowStarts {
     /// All started flows by number, except freed ones.
     pub fn specs(&self) -> &Pages<FlowSpec> {
         &self.specs
+    }
+
+    /// Packets with the addresses of a flow's data and of its answers.
+    pub fn addresses(&self, flow: FlowId, spec: &FlowSpec) -> [Packet; 2] {
+        let &FlowSpec { source, destination, class, group, position, .. } = spec;
+        let identity = FlowIdentity::new(self.groups[group], position);
+        let flow_hash = identity.flow_hash(false);
+        let data = Packet { flow, source, destination, flow_hash, class, ..Packet::default() };
+        let flow_hash = identity.flow_hash(true);
+        [data, Packet { source: destination, destination: source, flow_hash, ..data }]
+    }
+
+    /// The flows that start when others end.
+    pub fn closed_loops(&self) -> &ClosedLoops {
+        &self.closed_loops
     }
 
     /// Frees a flow that has been handed over.

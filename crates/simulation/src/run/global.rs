@@ -8,6 +8,7 @@ use super::flow_starts::FlowStarts;
 use super::group_totals::GroupTotals;
 use super::sampling::Samplers;
 use super::streaming::Streaming;
+use crate::results::Stalls;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub(super) struct Global {
     pub streaming: Option<Box<Streaming>>,
     /// Totals of the flows with complete rows.
     pub totals: GroupTotals,
+    /// Explanation of the flows that have not ended, once the run has.
+    pub stalls: Option<Stalls>,
 }
 
 impl Global {

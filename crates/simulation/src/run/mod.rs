@@ -36,6 +36,7 @@ mod sampling;
 mod session;
 mod shared;
 mod simulation;
+mod stalls;
 mod streaming;
 mod tables;
 mod trial;

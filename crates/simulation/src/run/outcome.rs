@@ -12,12 +12,15 @@ use super::edge::Edge;
 use super::event_loop::Run;
 use super::global::End;
 use super::tables;
-use crate::results::{CaptureFile, FlowTotals, Outcome, Summary};
+use crate::results::{CaptureFile, FlowTotals, Outcome, Stalls, Summary};
 
 /// Closes a run that has ended and returns its outcome.
 pub(super) fn close<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     if end == End::AllFlowsDone {
         run.drain(ended_at);
+    }
+    if run.global.stalls.is_none() {
+        run.global.stalls = run.viewed(ended_at, |view| view.explain());
     }
     let (hosts, mut environment) = run.network.hosts();
     hosts.end_run(ended_at, &mut environment);
@@ -32,6 +35,7 @@ pub fn stop<E: Edge>(run: Run<E>, ended_at: Time) -> Outcome {
 fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     run.network.shared.settle_order();
     let flow_tables = run.settle_records(ended_at);
+    let (unfinished, stalls) = run.global.stalls.take().map(|Stalls { sentence, table }| (sentence, table)).unzip();
     let leaks = buffer_leaks(&mut run, ended_at);
     let capture = run.network.shared.capture.take();
     let captures = capture.map_or(Vec::new(), |capture| capture.into_files(&run.global.scenario, ended_at));
@@ -46,9 +50,11 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     let shared = &run.network.shared;
     violations.extend(shared.edge.violations(&shared.records.flows));
     let limits = ledger.limits(&reports);
+    let mut tables = tables::tables(&run, &reports, flow_tables, ended_at);
+    tables.extend(stalls);
     Outcome {
-        summary: ledger.summary(&reports, &captures),
-        tables: tables::tables(&run, &reports, flow_tables, ended_at),
+        summary: Summary { unfinished, ..ledger.summary(&reports, &captures) },
+        tables,
         violations,
         captures,
         limits,
@@ -159,6 +165,7 @@ impl<E: Edge> Ledger<'_, E> {
             fairness: self.run.global.totals.fairness(&self.run.global.scenario),
             drops: self.run.drops(),
             retired: self.run.retired(),
+            unfinished: None,
             warnings: self.warnings(reports).into_iter().chain(cut(captures)).collect(),
         }
     }

@@ -174,6 +174,11 @@ impl Session {
         tables::mechanisms(self.run.topology(), &self.run.reports(self.now))
     }
 
+    /// Describes the present state: flows by group, and the causes of stalls.
+    pub fn report(&self) -> String {
+        self.run.viewed(self.now, |view| view.report())
+    }
+
     /// Runs to the end of the scenario and checks the packet balance.
     pub fn finish(mut self, progress: &Progress) -> Outcome {
         let (end, ended_at) = self.end.unwrap_or_else(|| self.go_on(Time::NEVER, progress));

@@ -314,18 +314,6 @@ impl<E: Edge> Shared<E> {
         capture.on_link(now, link, state.delay(), to, &packets[packet], fate);
     }
 
-    pub fn existing(&mut self) -> Vec<PacketHandle> {
-        let (slots, alive) = (self.packets.peak(), self.packets.alive());
-        let mut exists = vec![true; slots];
-        // The store hands out its free slots before it grows, so reserving them all reveals which slots are free.
-        let free: Vec<PacketHandle> = (alive..slots).map(|_| self.packets.reserve()).collect();
-        free.iter().for_each(|handle| exists[handle.0 as usize] = false);
-        // The free list is a stack: returning the slots in reverse order restores it.
-        free.into_iter().rev().for_each(|handle| self.packets.remove(handle));
-        debug_assert_eq!(self.packets.alive(), alive, "looking at the store has changed it");
-        (0..slots as u32).filter(|&slot| exists[slot as usize]).map(PacketHandle).collect()
-    }
-
     /// Passes a packet sent by a host to the order checker.
     #[cold]
     #[inline(never)]
@@ -337,12 +325,8 @@ impl<E: Edge> Shared<E> {
 
     /// Tells the order checker which packets still exist.
     pub fn settle_order(&mut self) {
-        if self.order.is_none() {
-            return;
-        }
-        let existing = self.existing();
         let Self { order: Some(order), packets, .. } = self else { return };
-        order.still_exist(existing.into_iter().map(|packet| &packets[packet]));
+        order.still_exist(packets.handles().into_iter().map(|packet| &packets[packet]));
     }
 
     /// Removes a packet from the run.

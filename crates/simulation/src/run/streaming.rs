@@ -126,9 +126,8 @@ pub(super) fn hand_over_of<E: Edge>(
 
 impl<E: Edge> Network<E> {
     /// The flows of all existing packets, and of all packets that a mechanism may recreate.
-    pub fn flows_of_packets(&mut self, now: Time) -> Vec<u32> {
-        let existing = self.shared.existing();
-        let packets = existing.into_iter().map(|packet| &self.shared.packets[packet]);
+    pub fn flows_of_packets(&self, now: Time) -> Vec<u32> {
+        let packets = self.shared.packets.handles().into_iter().map(|packet| &self.shared.packets[packet]);
         let of_flow = |packet: &Packet| (packet.transport != Transport::None).then_some(packet.flow.0);
         let mut flows: Vec<u32> = packets.filter_map(of_flow).collect();
         self.switches.iter().for_each(|switch| switch.each_copy(now, &mut |packet| flows.extend(of_flow(packet))));

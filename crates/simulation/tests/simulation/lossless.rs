@@ -158,7 +158,7 @@ fn a_static_buffer_is_divided_into_threshold_and_headroom() {
 }
 
 /// A ring of five switches with a host each. Every host sends to the host two hops clockwise.
-fn ring(pfc: &str) -> String {
+pub fn ring(pfc: &str) -> String {
     let hosts = (0..5).map(|i| format!("{{ ends = [\"h{i}\", \"s{i}\"], rate = \"100 Gbps\", delay = \"1 us\" }}"));
     let ring =
         (0..5).map(|i| format!("{{ ends = [\"s{i}\", \"s{}\"], rate = \"100 Gbps\", delay = \"1 us\" }}", (i + 1) % 5));

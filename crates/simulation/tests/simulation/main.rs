@@ -39,6 +39,7 @@ mod sequence;
 mod session;
 mod shared_switch;
 mod shifted;
+mod stalls;
 mod streaming;
 mod support;
 mod swift;

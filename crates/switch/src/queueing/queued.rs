@@ -534,6 +534,12 @@ impl QueuedScheduler {
         self.queues.iter().flat_map(|queue| queue.waiting.iter().map(|entry| entry.packet)).for_each(look);
     }
 
+    /// Calls `look` for each packet in a queue that may not be served now.
+    pub fn each_stopped(&self, look: impl FnMut(PacketHandle)) {
+        let stopped = self.queues.iter().filter(|queue| !queue.may_be_served());
+        stopped.flat_map(|queue| queue.waiting.iter().map(|entry| entry.packet)).for_each(look);
+    }
+
     #[inline]
     fn take_from(&mut self, index: usize, level: usize) -> Entry {
         let queue = &mut self.queues[index];

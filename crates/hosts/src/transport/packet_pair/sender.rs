@@ -8,7 +8,7 @@ use hitless_core::wire::{
 use super::estimate::ShareEstimate;
 use super::settings::PacketPairSettings;
 use crate::transport::tcp::TcpSender;
-use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
+use crate::transport::{Outgoing, Sender, SenderStatistics, SenderWait, TimeoutPurpose};
 
 /// The rest of the current pair.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
@@ -69,6 +69,10 @@ impl PacketPairSender {
     /// Returns the estimated fraction of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.tcp.dctcp_alpha().unwrap_or(0.0)
+    }
+
+    pub fn explain_wait(&self) -> SenderWait {
+        self.tcp.explain_wait()
     }
 
     pub fn in_flight_bytes(&self) -> u64 {

@@ -7,7 +7,7 @@ use hitless_core::wire::{BitRate, Packet, RoceHeader, RoceOpcode, Time, Transpor
 use super::config::{RoceRecovery, RoceSettings};
 use super::pace::Pace;
 use super::selective::Selective;
-use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
+use crate::transport::{Outgoing, Sender, SenderStatistics, SenderWait, TimeoutPurpose};
 
 /// A message (work request) not yet fully acknowledged.
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
@@ -79,6 +79,13 @@ impl RoceRequester {
     /// Returns whether the retry limit was exceeded; a failed connection sends nothing more.
     pub fn has_failed(&self) -> bool {
         self.failed
+    }
+
+    pub fn explain_wait(&self) -> SenderWait {
+        // The timer starts with a packet or with progress.
+        let timeout = self.config.timeout;
+        let quiet_since = if self.deadline == Time::NEVER { Time::NEVER } else { Time(self.deadline.0 - timeout.0) };
+        SenderWait { quiet_since, timeouts_in_row: self.timeouts_in_row, lacks_credit: false }
     }
 
     /// Handles the acknowledgement of all packets below `packet`.

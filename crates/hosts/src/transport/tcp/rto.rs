@@ -63,6 +63,17 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(self.rto_max);
     }
 
+    /// Returns how often the timeout has doubled since the latest sample; 0 before the first.
+    pub fn doublings(&self) -> u32 {
+        let mut plain = (self.srtt + (self.rttvar * 4).max(self.spread_min)).max(self.rto_min).min(self.rto_max);
+        let mut count = 0;
+        while self.srtt != Duration::ZERO && plain < self.rto {
+            plain = plain * 2;
+            count += 1;
+        }
+        count
+    }
+
     #[inline]
     pub fn rto(&self) -> Duration {
         self.rto
@@ -120,13 +131,14 @@ mod tests {
     fn backoff_doubles_to_the_maximum_and_ends_with_a_sample() {
         let mut rtt = estimator(RtoFormula::Rfc6298, Duration::from_ms(1));
         rtt.sample(Duration::from_us(30));
-        let timeouts: Vec<u64> = (0..3)
+        assert_eq!(rtt.doublings(), 0);
+        let timeouts: Vec<(u64, u32)> = (0..3)
             .map(|_| {
                 rtt.back_off();
-                rtt.rto().0 / 1_000_000_000
+                (rtt.rto().0 / 1_000_000_000, rtt.doublings())
             })
             .collect();
-        assert_eq!(timeouts, [2, 4, 8]);
+        assert_eq!(timeouts, [(2, 1), (4, 2), (8, 3)]);
         (0..40).for_each(|_| rtt.back_off());
         assert_eq!(rtt.rto(), Duration::from_seconds(120));
         rtt.sample(Duration::from_us(30));

@@ -103,6 +103,11 @@ impl Demand {
         self.is_urgent |= !self.is_queued;
     }
 
+    /// Returns whether the connection is in the host's queue of active connections.
+    pub fn is_queued(&self) -> bool {
+        self.is_queued
+    }
+
     /// Returns whether the connection enters the host's queue now.
     pub fn enters_queue(&mut self) -> bool {
         let enters = !self.is_queued && (self.is_urgent || self.target > self.granted_bytes);

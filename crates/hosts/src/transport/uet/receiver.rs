@@ -144,6 +144,10 @@ impl UetReceiver {
         self.answer = Some(UetHeader::NegativeAcknowledgement(negative));
     }
 
+    pub fn has_turn_for_credit(&self) -> bool {
+        self.demand.as_ref().is_some_and(Demand::is_queued)
+    }
+
     fn requested(&mut self, credit_target: u64) {
         if let Some(demand) = &mut self.demand {
             demand.note_target(credit_target);

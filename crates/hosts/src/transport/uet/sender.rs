@@ -12,7 +12,7 @@ use super::nscc::{Nscc, Sample};
 use super::paths::{Feedback, Paths};
 use super::settings::UetSettings;
 use super::tail::TailProbe;
-use crate::transport::{Outgoing, Sender, SenderStatistics};
+use crate::transport::{Outgoing, Sender, SenderStatistics, SenderWait};
 
 /// Packets that must wait behind a gap at least before one counts as lost.
 const GAP_MIN: u64 = 5;
@@ -66,6 +66,14 @@ impl UetSender {
             request_is_due: false,
             tail: (settings.sack_recovery && settings.has_window()).then(TailProbe::new),
             statistics: SenderStatistics::default(),
+        }
+    }
+
+    pub fn explain_wait(&self) -> SenderWait {
+        SenderWait {
+            quiet_since: self.flight.oldest().map_or(self.active_at, |(sent_at, _)| sent_at),
+            timeouts_in_row: 0,
+            lacks_credit: self.next_payload().is_some() && !self.has_credit(),
         }
     }
 

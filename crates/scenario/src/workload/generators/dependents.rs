@@ -57,6 +57,12 @@ impl Dependents {
         self.waiting
     }
 
+    /// Returns the flows that wait for others, with the positions in their groups of all the flows that they name.
+    pub fn held_back(&self) -> impl Iterator<Item = (&FlowSpec, &[u64])> {
+        let waiting = self.flows.iter().zip(&self.missing).filter(|(_, missing)| **missing > 0);
+        waiting.map(|(dependent, _)| (&dependent.flow, &dependent.after[..]))
+    }
+
     /// Notes the end of a flow at `time`; returns the dependents that can start, with their start times.
     pub fn end(&mut self, group: usize, position: u64, time: Time) -> Vec<(u32, Time)> {
         let mut ready = Vec::new();

@@ -83,7 +83,8 @@ impl<'a> Team<'a> {
         has_come_far
     }
 
-    fn events(&self) -> u64 {
+    /// Number of events handled.
+    pub fn events(&self) -> u64 {
         self.reports.iter().map(|report| report.events.load(Ordering::SeqCst)).sum()
     }
 

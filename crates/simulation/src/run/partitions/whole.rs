@@ -68,6 +68,10 @@ impl<'a> Whole<'a> {
         Self { partitions, division, topology, changes, samples, ends, events: 0, now: Time::ZERO }
     }
 
+    pub fn division(&self) -> &Division {
+        self.division
+    }
+
     fn at_switch(&self, switch: SwitchId) -> MutexGuard<'_, Partition> {
         lock(&self.partitions[self.division.of_switch(switch) as usize])
     }

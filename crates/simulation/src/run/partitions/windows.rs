@@ -7,9 +7,11 @@ use hitless_switch::canary::{Canary, sings};
 use super::team::Team;
 use super::trial::Trial;
 use super::whole::{Due, Whole};
+use crate::run::edge::Closed;
 use crate::run::event::SimulationEvent;
 use crate::run::event_loop::DRAIN_LIMIT;
 use crate::run::global::{End, Global};
+use crate::run::stalls::View;
 use crate::run::streaming::hand_over_of;
 
 /// How a run ended, with the number of run-wide events and the time of the last one.
@@ -42,6 +44,7 @@ impl Course<'_> {
             self.drain(ended_at);
         }
         self.team.settle();
+        self.global.stalls = self.viewed(ended_at, |view| view.explain());
         self.team.each(|partition| {
             let (hosts, mut environment) = partition.network.hosts();
             hosts.end_run(ended_at, &mut environment);
@@ -68,6 +71,7 @@ impl Course<'_> {
             if self.team.claim_housekeeping() {
                 self.hand_over_rows();
                 self.progress.tell(self.global.done_ppm(self.now(), self.team.messages()));
+                self.answer();
             }
             let due = self.whole.due();
             let next = self.team.next_time().min(self.global.flow_starts.next_start());
@@ -131,6 +135,23 @@ impl Course<'_> {
             flow_starts.let_go(flow);
             self.whole.let_go(flow);
         }
+    }
+
+    /// Answers a question about the present state.
+    fn answer(&mut self) {
+        if self.progress.takes_question() {
+            // Packets in the mail between two partitions are on their way: deliver them first.
+            self.team.settle();
+            let text = self.viewed(self.now(), |view| view.report());
+            self.progress.answer(self.whole.events + self.team.events(), text);
+        }
+    }
+
+    fn viewed<T>(&self, now: Time, look: impl FnOnce(&View<'_, Closed>) -> T) -> T {
+        self.team.all(|partitions| {
+            let networks: Vec<_> = partitions.iter().map(|partition| &partition.network).collect();
+            look(&View { global: self.global, networks: &networks, division: Some(self.whole.division()), now })
+        })
     }
 
     /// Handles a run-wide event.

@@ -4,5 +4,5 @@ mod busy;
 mod order;
 mod recovery;
 mod sqr;
-mod triangle;
+pub mod triangle;
 mod withdrawal;

@@ -70,6 +70,12 @@ impl Handshake {
         Some((config.syn_timeout * (1 << retries.min(16))).min(config.rto_max))
     }
 
+    /// Returns the time of the latest SYN and the number of repeated ones, before the connection is open.
+    pub fn syn_in_flight(&self) -> Option<(Time, u32)> {
+        let TcpState::SynSent { retries, sent_at, .. } = self.state else { return None };
+        Some((sent_at, retries))
+    }
+
     /// Makes the SYN due again after its timeout. Returns false without a SYN in flight.
     pub fn repeat_syn(&mut self) -> bool {
         let TcpState::SynSent { retries, due, .. } = &mut self.state else { return false };

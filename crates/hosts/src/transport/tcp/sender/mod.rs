@@ -24,7 +24,7 @@ use super::pacing::Pacer;
 use super::rto::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::settings::TcpSettings;
-use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
+use crate::transport::{Outgoing, Sender, SenderStatistics, SenderWait, TimeoutPurpose};
 use congestion_controller::CongestionController;
 use handshake::Handshake;
 use hitless_core::engine::Stream;
@@ -131,6 +131,15 @@ impl TcpSender {
     /// Returns when data could flow: time zero without a handshake, `None` before that.
     pub fn opened_at(&self) -> Option<Time> {
         self.handshake.established_at()
+    }
+
+    pub fn explain_wait(&self) -> SenderWait {
+        let (syn_at, syns) = self.handshake.syn_in_flight().unwrap_or((Time::ZERO, 0));
+        SenderWait {
+            quiet_since: self.send_buffer.last_sent_at.max(self.timer.rto_base).max(syn_at),
+            timeouts_in_row: self.rtt.doublings().max(syns),
+            lacks_credit: false,
+        }
     }
 
     pub fn retransmission_timeout(&self) -> Duration {
