@@ -27,7 +27,7 @@ pub use application::{PriorityTagging, Rank};
 pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
-    CardClock, FlowEnd, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostStep, HostTotals, Hosts,
+    CardClock, CardCreditsConfig, CardFlowControl, FlowEnd, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostStep, HostTotals, Hosts,
     NetworkCardConfig, PortConfig, QueueCapacity, Side, Wake,
 };
 pub use records::FlowRecords;

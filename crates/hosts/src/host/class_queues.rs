@@ -1,5 +1,5 @@
-//! The queues of a card that obeys pause frames (IEEE 802.1Qbb), by traffic class. A frame's departure is known only
-//! when it leaves its queue.
+//! The queues of a card with flow control, by traffic class: it obeys pause frames (IEEE 802.1Qbb), or sends within its
+//! credits. A frame's departure is known only when it leaves its queue.
 //!
 //! Without a pause, frames leave in the order of their arrival over all classes, as from a card without these queues.
 
@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::{Duration, FlowId, Pauses, Time};
 
+use super::card_credits::CardCredits;
+use super::config::CardFlowControl;
 use super::network_card::{NetworkCardConfig, QueueCapacity};
 
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
@@ -44,12 +46,17 @@ pub struct ClassQueues {
     overhead_bytes: u32,
     /// Time from the arrival of a pause frame until the class stops.
     pub(super) response: Duration,
+    pub(super) credits: Option<CardCredits>,
 }
 
 impl ClassQueues {
     /// Creates empty queues with the capacity of `config`, shared by the classes. Each class holds its senders back at
     /// the backlog of `config`.
-    pub fn new(config: &NetworkCardConfig, response: Duration) -> Self {
+    pub fn new(config: &NetworkCardConfig, control: CardFlowControl) -> Self {
+        let (response, credits) = match control {
+            CardFlowControl::Pauses(response) => (response, None),
+            CardFlowControl::Credits(config) => (Duration::ZERO, Some(CardCredits::new(config))),
+        };
         let (packets_max, wire_bytes_max) = match config.capacity {
             QueueCapacity::Unlimited => (usize::MAX, u64::MAX),
             QueueCapacity::Packets(packets) => (packets as usize, u64::MAX),
@@ -67,6 +74,7 @@ impl ClassQueues {
             backlog_limit_bytes: config.backlog_limit.0.max(1),
             overhead_bytes: config.wire_overhead_bytes,
             response,
+            credits,
         }
     }
 
@@ -89,9 +97,19 @@ impl ClassQueues {
 
     /// Takes the frame of a class that may send which has waited longest.
     pub(super) fn pop(&mut self) -> Option<Waiting> {
-        let ready = self.queues.iter_mut().filter(|queue| !queue.is_paused && !queue.frames.is_empty());
-        let queue = ready.min_by_key(|queue| queue.frames.front().map(|frame| frame.number))?;
+        let credits = &self.credits;
+        let may_send = |(class, queue): &(usize, &mut ClassQueue)| {
+            let allows = |frame: &Waiting| {
+                credits.as_ref().is_none_or(|credits| credits.allows(*class as u8, frame.frame_bytes))
+            };
+            !queue.is_paused && queue.frames.front().is_some_and(allows)
+        };
+        let ready = self.queues.iter_mut().enumerate().filter(may_send);
+        let (class, queue) = ready.min_by_key(|(_, queue)| queue.frames.front().map(|frame| frame.number))?;
         let frame = queue.frames.pop_front()?;
+        if let Some(credits) = &mut self.credits {
+            credits.spend(class as u8, frame.frame_bytes);
+        }
         let wire_bytes = u64::from(frame.frame_bytes + self.overhead_bytes);
         queue.wire_bytes -= wire_bytes;
         self.wire_bytes -= wire_bytes;

@@ -1,4 +1,4 @@
-//! The end of a run with priority flow control: dropped lossless packets, and deadlocks.
+//! The end of a run with flow control: dropped lossless packets, and deadlocks.
 
 use std::collections::BTreeSet;
 
@@ -30,15 +30,19 @@ impl<E: Edge> Run<E> {
         for (id, switch) in topology.switch_ids().zip(&self.network.switches) {
             for (number, port) in topology.switch(id).ports.iter().enumerate() {
                 let number = PortId(number as u16);
-                let Some(pfc) = switch.pfc(number).filter(|pfc| pfc.is_guaranteed == is_guaranteed) else { continue };
+                let control = switch.flow_control_of(number);
+                let Some(control) = control.filter(|control| control.is_guaranteed == is_guaranteed) else { continue };
                 for (class, drops) in switch.lossless_drops(number) {
-                    let needed = scenario.headroom_needed(topology.incoming(port)).arithmetic();
+                    let memory = if control.credits().is_some() {
+                        format!("its partner had credits for {} B", control.headroom_bytes)
+                    } else {
+                        let needed = scenario.headroom_needed(topology.incoming(port)).arithmetic();
+                        format!("its headroom is {} B, and the link needs {needed}", control.headroom_bytes)
+                    };
                     sentences.push(format!(
-                        "{} dropped {drops} packets of the lossless class {class} that came from {}: its headroom is \
-                         {} B, and the link needs {needed}",
+                        "{} dropped {drops} packets of the lossless class {class} that came from {}: {memory}",
                         topology.switch(id).name,
                         topology.link_name(port.link.reversed()),
-                        pfc.headroom_bytes,
                     ));
                 }
             }
@@ -46,7 +50,7 @@ impl<E: Edge> Run<E> {
         sentences
     }
 
-    /// Cycles of ports that have paused each other for ever, in words.
+    /// Cycles of ports that wait for each other for ever, in words.
     fn deadlocks(&self) -> Vec<String> {
         let mut stuck = self.senders_paused_by_switches();
         // Remove ports that wait for a port outside of the set, until none is left.
@@ -67,7 +71,7 @@ impl<E: Edge> Run<E> {
     fn senders_paused_by_switches(&self) -> BTreeSet<Sender> {
         let switches = self.network.switches.iter().enumerate();
         let of_switch = |(number, switch): (usize, &Switch)| {
-            let ports = (0..switch.port_count() as u16).filter(|&port| switch.pfc(PortId(port)).is_some());
+            let ports = (0..switch.port_count() as u16).filter(|&port| switch.flow_control_of(PortId(port)).is_some());
             let paused = ports.map(|port| (port, switch.paused_classes(PortId(port))));
             let each = |(port, classes): (u16, u8)| {
                 (0..8).filter(move |class| classes >> class & 1 == 1).map(move |class| (number as u32, port, class))
@@ -83,8 +87,8 @@ impl<E: Edge> Run<E> {
         let link = topology.switch(SwitchId(switch)).ports[usize::from(port)].link;
         let to = topology.ends(link).1;
         let Node::Switch(SwitchId(next)) = to.node else { return Vec::new() };
-        let partner = &self.network.switches[next as usize];
-        if !partner.is_over_threshold(to.port, class) {
+        let (sender, partner) = (&self.network.switches[switch as usize], &self.network.switches[next as usize]);
+        if !partner.holds_back(to.port, class, sender.first_frame_bytes(PortId(port), class)) {
             return Vec::new();
         }
         partner.ports_with_packets_of(to.port, class).map(|port| (next, port.0, class)).collect()

@@ -167,7 +167,7 @@ impl<E: Edge> Ledger<'_, E> {
         let (scenario, topology) = (&self.run.global.scenario, &self.run.network.topology);
         let mut warnings = memory::overloads(scenario, topology);
         warnings.extend(memory::empty_lists(scenario, topology));
-        warnings.extend(scenario.headroom_shortages(topology));
+        warnings.extend(scenario.flow_control_shortages(topology));
         warnings.extend(self.run.lossless_warnings());
         if self.end == End::Cancelled {
             warnings.push("the run was stopped before its end".to_owned());

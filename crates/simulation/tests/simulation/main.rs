@@ -6,6 +6,7 @@ mod autopsy;
 mod bolt;
 mod captures;
 mod checkpoints;
+mod credits;
 mod compositions;
 mod congestion;
 mod deflection;

@@ -25,7 +25,7 @@ impl Core {
     /// Returns whether a storm makes `port` drop the packets of `class`.
     pub fn is_in_dropping_storm(&self, port: PortId, class: u8) -> bool {
         let state = &self.ports[usize::from(port.0)];
-        let drops = state.config.pfc.and_then(|pfc| pfc.watchdog).is_some_and(|watchdog| watchdog.drops);
+        let drops = state.config.flow_control.and_then(|control| control.watchdog).is_some_and(|watchdog| watchdog.drops);
         drops && state.is_in_storm(class)
     }
 }
@@ -34,7 +34,7 @@ impl Switch {
     /// Looks whether a pause has lasted too long, or whether a storm is over.
     pub(crate) fn watch_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
         let state = &mut self.core.ports[usize::from(port.0)];
-        let Some(watchdog) = state.config.pfc.and_then(|pfc| pfc.watchdog) else { return };
+        let Some(watchdog) = state.config.flow_control.and_then(|control| control.watchdog) else { return };
         let looks_again = SwitchEvent::PauseWatchdog { port, class };
         if let Some(paused_at) = state.rare().storms[usize::from(class)] {
             let over_at = paused_at + watchdog.restoration;
