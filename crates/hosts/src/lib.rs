@@ -27,8 +27,8 @@ pub use application::{PriorityTagging, Rank};
 pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
-    CardClock, CardCreditsConfig, CardFlowControl, FlowEnd, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostStep, HostTotals, Hosts,
-    NetworkCardConfig, PortConfig, QueueCapacity, Side, Wake,
+    CardClock, CardCreditsConfig, CardFlowControl, FlowEnd, GroConfig, HostConfig, HostDrop, HostEnvironment,
+    HostEvent, HostStep, HostTotals, Hosts, NetworkCardConfig, PortConfig, QueueCapacity, Side, Wake,
 };
 pub use records::FlowRecords;
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};

@@ -150,7 +150,7 @@ impl Scenario {
                 headroom_bytes,
                 // Credits never grant memory twice, whatever is lost or late.
                 is_guaranteed: true,
-                watchdog: None,
+                watchdog: cbfc.watchdog.map(|watchdog| self.watchdog(topology, watchdog)),
             });
         }
         let pfc = self.switch.pfc.as_ref()?;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{BitRate, Duration, LineClock, LineTiming, Packet, Pauses, PortId, QueueId, SenderCredits, Time};
+use hitless_core::wire::{
+    BitRate, Duration, LineClock, LineTiming, Packet, Pauses, PortId, QueueId, SenderCredits, Time,
+};
 
 use crate::explore::{Digest, State};
-use crate::hook_set::PortHooks;
 use crate::flow_control::{FlowControl, FlowControlCounters, PortCredits, PriorityGroup};
+use crate::hook_set::PortHooks;
 use crate::queueing::{
     FifoScheduler, FlowQueueing, FlowScheduler, QueueConfig, QueueGroup, QueueLimit, QueueOrder, QueuedScheduler,
 };

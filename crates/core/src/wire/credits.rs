@@ -143,12 +143,8 @@ impl ReceiverCredits {
 mod tests {
     use super::*;
 
-    const RULES: CreditRules = CreditRules {
-        credit_bytes: 64,
-        response: Duration::ZERO,
-        update_interval: Duration(100),
-        sync_interval: None,
-    };
+    const RULES: CreditRules =
+        CreditRules { credit_bytes: 64, response: Duration::ZERO, update_interval: Duration(100), sync_interval: None };
 
     #[test]
     fn frames_take_whole_credits() {

@@ -66,7 +66,7 @@ impl HostState {
             return false;
         };
         self.queues().is_sending = true;
-        let last_bit_at = self.card.send_bytes(now, now, line_bytes, true);
+        let last_bit_at = self.card.send_signal(now, line_bytes);
         env.transmit(self.id, packet, last_bit_at);
         env.schedule(self.card.line_free_at(), self.id, HostEvent::FrameSent(self.id));
         true

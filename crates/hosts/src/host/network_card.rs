@@ -149,7 +149,7 @@ impl NetworkCard {
     #[inline]
     pub fn enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
-        self.append(now, serialisation, frame_bytes + self.wire_overhead_bytes)
+        self.append(now, serialisation, frame_bytes)
     }
 
     /// Combines [`Self::commit`] and [`Self::enqueue`]; two calls would cost half as much again.
@@ -157,7 +157,7 @@ impl NetworkCard {
     pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
         self.committed_until = self.committed_until.max(now) + serialisation;
-        self.append(now, serialisation, frame_bytes + self.wire_overhead_bytes)
+        self.append(now, serialisation, frame_bytes)
     }
 
     #[inline]
@@ -176,7 +176,7 @@ impl NetworkCard {
     }
 
     #[inline(always)]
-    fn append(&mut self, now: Time, serialisation: Duration, line_bytes: u32) -> Option<Time> {
+    fn append(&mut self, now: Time, serialisation: Duration, frame_bytes: u32) -> Option<Time> {
         debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
         // With an ideal clock frames leave back to back, without random delays.
         let Some(timing) = &mut self.timing else {
@@ -189,7 +189,7 @@ impl NetworkCard {
         };
         let ready_at = now + timing.draw_delay(now, self.busy_until, serialisation);
         let due_at = self.busy_until.max(ready_at);
-        let starts_at = timing.draw_start(due_at, serialisation, line_bytes);
+        let starts_at = timing.draw_start(due_at, serialisation, frame_bytes + self.wire_overhead_bytes);
         let departure = due_at + serialisation;
         if !self.room.take(now, self.busy_until, departure) {
             return None;
@@ -205,17 +205,22 @@ impl NetworkCard {
     ///
     /// A frame that `follows` another without a gap keeps the card's schedule, so that a late card catches up.
     pub fn send_queued(&mut self, now: Time, queued_at: Time, frame_bytes: u32, follows: bool) -> Time {
-        self.send_bytes(now, queued_at, frame_bytes + self.wire_overhead_bytes, follows)
-    }
-
-    /// Like [`Self::send_queued`], with the bytes on the line.
-    pub fn send_bytes(&mut self, now: Time, queued_at: Time, line_bytes: u32, follows: bool) -> Time {
         if queued_at < now && !follows {
             // The delay of a frame's preparation passes while it waits.
             self.busy_until = self.busy_until.max(now);
         }
-        let serialisation = self.clock.time_for(line_bytes);
-        self.append(queued_at, serialisation, line_bytes).expect("the card's own queue is unlimited")
+        self.append(queued_at, self.serialisation(frame_bytes), frame_bytes).expect("the card's own queue is unlimited")
+    }
+
+    /// Sends a signal of the MAC with this many bytes on the line, without the delays of a frame's preparation. The line
+    /// is free.
+    pub fn send_signal(&mut self, now: Time, line_bytes: u32) -> Time {
+        let last_bit_at = self.line_free_at().max(now) + self.clock.time_for(line_bytes);
+        self.busy_until = last_bit_at;
+        if let Some(timing) = &mut self.timing {
+            timing.send_until(last_bit_at);
+        }
+        last_bit_at
     }
 
     /// Returns when the line becomes free: later than scheduled if the card is late.

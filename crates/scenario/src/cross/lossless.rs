@@ -8,7 +8,7 @@ use hitless_core::wire::{Bytes, Duration};
 use super::check::Check;
 use crate::Purpose;
 use crate::kind::{Claim, Surroundings};
-use crate::network::switch::{BufferSettings, CbfcSettings, PfcSettings};
+use crate::network::switch::{BufferSettings, CbfcSettings, PfcSettings, PfcWatchdogAction, PfcWatchdogSettings};
 use crate::network::topology::{Port, SwitchId, Topology};
 
 const PFC: &str = "switch.pfc";
@@ -35,17 +35,25 @@ impl Check<'_> {
         }
         let below = pfc.xoff.zip(pfc.xon_offset).is_none_or(|(xoff, offset)| offset <= xoff);
         self.require(below, &field("xon_offset"), "must not be above xoff");
-        let times =
-            pfc.watchdog.iter().flat_map(|dog| [("detection", dog.detection), ("restoration", dog.restoration)]);
+        self.watchdog(PFC, pfc.watchdog);
+    }
+
+    fn watchdog(&mut self, section: &str, watchdog: Option<PfcWatchdogSettings>) {
+        let times = watchdog.iter().flat_map(|dog| [("detection", dog.detection), ("restoration", dog.restoration)]);
         for (name, time) in times {
-            self.require(time != Some(Duration::ZERO), &field(&format!("watchdog.{name}")), "must be above zero");
+            let field = format!("{section}.watchdog.{name}");
+            self.require(time != Some(Duration::ZERO), &field, "must be above zero");
         }
     }
 
     /// Requires that each receiver has memory for the longest frame, and that counters of credits can count the memory.
     fn credits(&mut self, cbfc: &CbfcSettings, topology: &Topology) {
         let field = |name: &str| format!("{CBFC}.{name}");
-        let credit = cbfc.credit_bytes();
+        self.watchdog(CBFC, cbfc.watchdog);
+        let drops = cbfc.watchdog.is_none_or(|watchdog| watchdog.action == PfcWatchdogAction::Drop);
+        let rule = "must be \"drop\": a frame without credit has no room at the receiver";
+        self.require(drops, &field("watchdog.action"), rule);
+        let credit = cbfc.credit.map_or(cbfc.credit_bytes(), |credit| credit.0);
         if !(1..=u64::from(u16::MAX)).contains(&credit) {
             return self.require(false, &field("credit"), "must be from 1 to 65535 B");
         }

@@ -51,7 +51,7 @@ impl<E: Edge> Run<E> {
     }
 
     /// Cycles of ports that wait for each other for ever, in words.
-    fn deadlocks(&self) -> Vec<String> {
+    pub(super) fn deadlocks(&self) -> Vec<String> {
         let mut stuck = self.senders_paused_by_switches();
         // Remove ports that wait for a port outside of the set, until none is left.
         loop {

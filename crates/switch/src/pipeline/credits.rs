@@ -25,16 +25,10 @@ impl Core {
         }
     }
 
-    /// Ends a packet that ingress drops. It has never been in the buffer, so its credits return at once.
+    /// Ends a packet that has never been in the buffer: its credits return at once.
     #[cold]
     #[inline(never)]
-    pub fn end_in_ingress<E: Effects>(
-        &mut self,
-        now: Time,
-        packet: PacketHandle,
-        reason: DropReason,
-        effects: &mut E,
-    ) {
+    pub fn end_in_ingress<E: Effects>(&mut self, now: Time, packet: PacketHandle, reason: DropReason, effects: &mut E) {
         let Packet { ingress_port, class, frame_bytes, .. } = effects.packets()[packet];
         let state = &mut self.ports[usize::from(ingress_port.0)];
         if let Some(PortCredits { rules, .. }) = state.credits_of(&effects.packets()[packet]) {
@@ -84,22 +78,29 @@ impl Switch {
         }
         let scheduler = self.core.queued(port);
         let (first, was_paused) = (scheduler.first(queue), scheduler.is_paused(queue));
-        let Some(first) = first else { return };
-        let descriptor = &environment.packets()[first.packet];
-        let class = descriptor.class & 7;
+        let first = first.map(|first| environment.packets()[first.packet]);
         let state = &mut self.core.ports[usize::from(port.0)];
-        let lacks = state.credits_of(descriptor).is_some_and(|PortCredits { rules, limit }| {
-            !state.rare().sender(class).allows(rules.credits(first.frame_bytes), limit)
+        let lacking = first.filter(|packet| {
+            state.credits_of(packet).is_some_and(|PortCredits { rules, limit }| {
+                !state.rare().sender(packet.class).allows(rules.credits(packet.frame_bytes), limit)
+            })
         });
-        if lacks == was_paused {
-            return;
-        }
-        if lacks {
-            state.rare().pauses.note_paused(class, now);
-            self.core.queued(port).pause(queue);
-        } else {
-            state.rare().pauses.note_resumed(class, now);
-            self.core.queued(port).resume(queue);
+        match (lacking, was_paused) {
+            (Some(Packet { class, .. }), false) => {
+                let class = class & 7;
+                state.rare().pauses.note_paused(class, now);
+                if let Some(watchdog) = state.config.flow_control.and_then(|control| control.watchdog) {
+                    environment.schedule(now + watchdog.detection, SwitchEvent::PauseWatchdog { port, class });
+                }
+                self.core.queued(port).pause(queue);
+            }
+            (None, true) => {
+                let in_queue = |class: &u8| state.config.class_queue[usize::from(*class)] == queue;
+                let classes: Vec<u8> = (0..8).filter(in_queue).collect();
+                classes.into_iter().for_each(|class| state.rare().pauses.note_resumed(class, now));
+                self.core.queued(port).resume(queue);
+            }
+            (Some(_), true) | (None, false) => return,
         }
         self.report_pauses(port, environment);
     }
@@ -135,6 +136,7 @@ impl Switch {
             SwitchEvent::CreditsFreed { port, class, count } => {
                 let state = &mut self.core.ports[usize::from(port.0)];
                 state.rare().sender(class).update(count);
+                state.rare().storms[usize::from(class)] = None;
                 let queue = state.config.class_queue[usize::from(class)];
                 self.wait_for_credit(now, port, queue, environment);
                 self.serve_when_free(now, port, environment);

@@ -7,8 +7,8 @@ use hitless_core::wire::{Duration, HostId, Packet, PortId, Time};
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};
-use crate::outbox::Effects;
 use crate::flow_control::{Charge, FlowControl};
+use crate::outbox::Effects;
 use crate::port::Scheduler;
 use crate::queueing::Entry;
 use crate::queueing::queued::{Offer, RELEASES};
@@ -87,7 +87,7 @@ impl Switch {
             return self.enqueue_by_rank(now, packet, is_last_try, environment);
         }
         if self.core.is_in_dropping_storm(egress_port, class) {
-            return self.core.end(packet, DropReason::PauseWatchdog, environment);
+            return self.core.end_in_ingress(now, packet, DropReason::PauseWatchdog, environment);
         }
         let charge = self.core.charge(&environment.packets()[packet]);
         let depth_bytes = self.core.queued(egress_port).depth_bytes(queue);

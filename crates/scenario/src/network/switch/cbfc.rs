@@ -5,6 +5,8 @@ use hitless_core::wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pfc::PfcWatchdogSettings;
+
 /// Credit-based flow control (CBFC, Ultra Ethernet's link layer): a port or network card sends a frame only if the
 /// receiver has granted memory for it. Everything left out follows from the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,11 +35,15 @@ pub struct CbfcSettings {
     /// only if links lose frames or fail, while credits are in use. Left out: the memory of the class, but at least 16 KiB.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub sync_spacing: Option<Bytes>,
+    /// Watchdog that drops the packets of a class that has had no credit for too long, until credit returns or the
+    /// restoration time has passed; left out: a class waits for ever. Its action can only be "drop".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<PfcWatchdogSettings>,
 }
 
 impl CbfcSettings {
     /// Returns the bytes for which a credit stands.
     pub fn credit_bytes(&self) -> u64 {
-        self.credit.map_or(64, |credit| credit.0)
+        self.credit.map_or(64, |credit| credit.0.max(1))
     }
 }
