@@ -17,8 +17,8 @@ const UPDATE_SPACING_MIN_BYTES: u64 = 800;
 /// Minimum distance of counts of consumed credits by default, so that these take at most 0.6 % of a line.
 const SYNC_SPACING_MIN_BYTES: u64 = 16_384;
 
-/// The memory with which a class keeps a direction of a link busy, by its parts: the bytes that the line carries from the
-/// start of a frame until its credits can be used again.
+/// The bytes that a line carries from the start of a frame until its credits can be used again, by their parts. A class
+/// with memory for these bytes keeps the line busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditLoop {
     /// The frame, and a frame ahead of the update on the way back.
@@ -57,8 +57,8 @@ impl CreditLoop {
     pub fn arithmetic(&self) -> String {
         let Self { frames_bytes, cable_bytes, response_bytes, pipeline_bytes, update_bytes, .. } = self;
         format!(
-            "{} B = {} frames of {} B, because the line carries {} B = {frames_bytes} (two frames) + {cable_bytes} (cable, \
-             both ways) + {response_bytes} (response) + {pipeline_bytes} (pipelines) + {update_bytes} (updates) until \
+            "{} B = {} frames of {} B, because the line carries {} B = {frames_bytes} (two frames) + {cable_bytes} \
+             (cable, both ways) + {response_bytes} (response) + {pipeline_bytes} (pipelines) + {update_bytes} (updates) until \
              credits return",
             self.bytes(),
             self.frames(),
@@ -155,7 +155,8 @@ impl Scenario {
             let parts = self.credit_loop(cbfc, topology, link);
             let spec = topology.spec(link);
             let warning = format!(
-                "switch.cbfc.buffer is {given} B, and a link of {} with a delay of {} needs {}: a class gets at most {}",
+                "switch.cbfc.buffer is {given} B, and a link of {} with a delay of {} needs {}: a class gets at most \
+                 {}",
                 spec.rate,
                 spec.delay,
                 parts.arithmetic(),

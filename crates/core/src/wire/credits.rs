@@ -12,7 +12,7 @@ pub const CREDIT_COUNTS: u32 = 1 << 20;
 /// The parameters of credit on a direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct CreditRules {
-    /// Bytes of the receiver's memory for which a credit stands.
+    /// Bytes of the receiver's memory in one credit.
     pub credit_bytes: u32,
     /// Time from the arrival of an update until its credits can be used.
     pub response: Duration,

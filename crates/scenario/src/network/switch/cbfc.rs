@@ -20,19 +20,20 @@ pub struct CbfcSettings {
     /// updates, so that a class keeps each link busy. With less the run warns, and names the highest throughput.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
-    /// Memory for which a credit stands; a frame takes whole credits. Left out: 64 B, the shortest Ethernet frame.
+    /// Memory in one credit; a frame takes whole credits. Left out: 64 B, the shortest Ethernet frame.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub credit: Option<Bytes>,
     /// Time from the arrival of an update until the sender uses its credits. Left out: as for pause frames, the maximum
     /// that IEEE 802.3, clause 31B.3.7, allows for the rate of the link.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub response: Option<Duration>,
-    /// Minimum distance of two updates of a class, in bytes on the line. An update takes 8 B. Left out: the longest frame,
-    /// but at least 800 B.
+    /// Minimum distance of two updates of a class, in bytes on the line. An update takes 8 B. Left out: the maximum of
+    /// the longest frame and 800 B.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub update_spacing: Option<Bytes>,
     /// Distance of two frames with the count of consumed credits, in bytes on the line. They repair losses, and are sent
-    /// only if links lose frames or fail, while credits are in use. Left out: the memory of the class, but at least 16 KiB.
+    /// only if links lose frames or fail, while credits are in use. Left out: the maximum of the class's memory and
+    /// 16 KiB.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub sync_spacing: Option<Bytes>,
     /// Watchdog that drops the packets of a class that has had no credit for too long, until credit returns or the
@@ -42,7 +43,7 @@ pub struct CbfcSettings {
 }
 
 impl CbfcSettings {
-    /// Returns the bytes for which a credit stands.
+    /// Returns the bytes of one credit.
     pub fn credit_bytes(&self) -> u64 {
         self.credit.map_or(64, |credit| credit.0.max(1))
     }
