@@ -1,9 +1,9 @@
 //! Flow control: the buffer of lossless traffic classes, and the signals to the link partner.
 //!
 //! A port has a priority group for each lossless class. While a packet waits in a queue, it counts in the group of the
-//! port where it arrived. With priority flow control (IEEE 802.1Qbb) packets above the XOFF threshold go to the headroom
-//! of the group, and the partner is paused; the headroom holds all frames that arrive until it stops. With credits the
-//! whole group is headroom, and the partner sends only what it has room for.
+//! port where it arrived. With priority flow control (IEEE 802.1Qbb) packets above the XOFF threshold go to the
+//! headroom of the group, and the partner is paused; the headroom holds all frames that arrive until it stops. With
+//! credits the whole group is headroom, and the partner sends within its free part.
 
 use hitless_core::wire::{CreditRules, Duration, PortId, ReceiverCredits, Time};
 

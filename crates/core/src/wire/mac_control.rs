@@ -55,7 +55,7 @@ pub enum CreditCount {
 pub const CREDIT_SYNC_BYTES: u32 = 64;
 
 impl CreditMessage {
-    /// Puts the message on `shims`, below a [`PauseFrame`], by which a MAC finds its signals in one look.
+    /// Puts the message on `shims`, below a [`PauseFrame`]: a MAC looks for that shim only.
     pub fn put(self, shims: &mut ShimStack) {
         let is_put = shims.push(self).and_then(|()| shims.push(PauseFrame::resume(self.class)));
         is_put.expect("a message about credits carries no other shim");
@@ -69,7 +69,7 @@ impl CreditMessage {
         }
     }
 
-    /// Returns the time on the line in bytes; an ordered set has no preamble and gap.
+    /// Returns the time on the line in bytes. Preamble and gap belong to frames only.
     pub const fn line_bytes(&self, overhead_bytes: u32) -> u32 {
         match self.kind {
             CreditCount::Freed => ORDERED_SET_BYTES,

@@ -75,7 +75,7 @@ impl Pauses {
         self.ends_at[usize::from(class)] = Time::NEVER;
     }
 
-    /// Records that `class` waits from now on, for another reason than a pause frame: it has no credit.
+    /// Records that `class` waits for credit from now on.
     pub fn note_paused(&mut self, class: u8, now: Time) {
         let began_at = &mut self.began_at[usize::from(class)];
         *began_at = (*began_at).min(now);

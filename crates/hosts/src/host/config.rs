@@ -34,7 +34,7 @@ pub struct HostConfig {
 pub enum CardFlowControl {
     /// The card obeys pause frames, this time after their arrival.
     Pauses(Duration),
-    /// The card sends frames within its credits, and returns those of arriving frames at once.
+    /// The card sends frames within its credits, and returns credits as frames arrive.
     Credits(CardCreditsConfig),
 }
 

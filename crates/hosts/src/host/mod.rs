@@ -22,6 +22,7 @@
 
 mod appended;
 mod card_credits;
+mod card_signals;
 mod card_timing;
 mod class_queues;
 mod class_turns;

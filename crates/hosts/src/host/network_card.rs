@@ -212,8 +212,8 @@ impl NetworkCard {
         self.append(queued_at, self.serialisation(frame_bytes), frame_bytes).expect("the card's own queue is unlimited")
     }
 
-    /// Sends a signal of the MAC with this many bytes on the line, without the delays of a frame's preparation. The line
-    /// is free.
+    /// Sends a signal of the MAC with this many bytes on the line, without the delays of a frame's preparation. The
+    /// line is free.
     pub fn send_signal(&mut self, now: Time, line_bytes: u32) -> Time {
         let last_bit_at = self.line_free_at().max(now) + self.clock.time_for(line_bytes);
         self.busy_until = last_bit_at;

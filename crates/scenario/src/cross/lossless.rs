@@ -130,7 +130,8 @@ impl Check<'_> {
             let rule = match (owns_link, section == CBFC) {
                 (true, false) => continue,
                 (true, true) => format!(
-                    "{} repeats or repairs frames of its link, which arrive out of the order in which credits count them",
+                    "{} repeats or repairs frames of its link, which arrive out of the order in which credits count \
+                     them",
                     entry.title()
                 ),
                 (false, _) => format!(

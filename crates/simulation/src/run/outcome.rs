@@ -112,7 +112,7 @@ impl<E: Edge> Ledger<'_, E> {
         let is_drained = self.end == End::AllFlowsDone
             && self.run.network.shared.queue.is_empty()
             && self.run.network.shared.is_idle_elsewhere;
-        // Ports that wait for credits have no event to come, unlike pauses, which are repeated.
+        // Ports of a deadlock wait for credits without events; pause frames would repeat.
         if is_drained && flows_in_flight != 0 && self.run.deadlocks().is_empty() {
             broken.push(format!("{flows_in_flight} packets of flows are left in a network where nothing moves"));
         }

@@ -146,8 +146,8 @@ fn an_incast_from_sixteen_loses_nothing_at_any_rate_and_length_of_cable() {
     }
 }
 
-/// The rows of the table in docs/how-to/lossless.md, for frames of 4,174 B: headroom of PFC, memory of credits with which
-/// the line stays busy. A class with credits loses nothing with memory for one frame.
+/// Rows of the table in docs/how-to/lossless.md, for frames of 4,174 B: rate, headroom of PFC, default memory of credits.
+/// A class with credits loses nothing with memory for one frame.
 #[test]
 fn credits_lose_nothing_with_less_memory_than_pauses_need() {
     let reserved = |gbps: u64, metres: f64, control: &str| {

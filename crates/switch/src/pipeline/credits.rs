@@ -65,7 +65,7 @@ impl Switch {
         self.wait_for_credit(now, port, queue, environment);
     }
 
-    /// Pauses a queue whose first packet lacks credit, and resumes it when the packet has credit.
+    /// Pauses a queue while its first packet lacks credit.
     pub(super) fn wait_for_credit<E: Environment>(
         &mut self,
         now: Time,

@@ -31,9 +31,9 @@ pub struct CbfcSettings {
     /// the longest frame and 800 B.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub update_spacing: Option<Bytes>,
-    /// Distance of two frames with the count of consumed credits, in bytes on the line. They repair losses, and are sent
-    /// only if links lose frames or fail, while credits are in use. Left out: the maximum of the class's memory and
-    /// 16 KiB.
+    /// Distance of two frames with the count of consumed credits, in bytes on the line. They repair losses, and are
+    /// sent only if links lose frames or fail, while credits are in use. Left out: the maximum of the class's memory
+    /// and 16 KiB.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub sync_spacing: Option<Bytes>,
     /// Watchdog that drops the packets of a class that has had no credit for too long, until credit returns or the

@@ -124,7 +124,7 @@ impl Capture {
 
     /// Captures a frame that has reached the end of a link after `delay`, at node `to`, or was lost on it.
     pub fn on_link(&mut self, now: Time, link: u32, delay: Duration, to: u32, packet: &Packet, fate: Fate) {
-        // An update of credits is no frame.
+        // Captures contain frames only, and an update of credits is an ordered set.
         if packet.shims.contains::<CreditMessage>() {
             return;
         }

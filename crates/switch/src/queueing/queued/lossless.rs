@@ -6,8 +6,8 @@ use super::QueuedScheduler;
 use crate::queueing::entry::Entry;
 
 impl QueuedScheduler {
-    /// Lets all queues hold lossless packets, which are admitted and refunded by their priority group. `by_credit` means
-    /// that each frame needs credit, and none passes an idle port without this check.
+    /// Lets all queues hold lossless packets, which are admitted and refunded by their priority group. With `by_credit`
+    /// each frame needs credit, and none passes an idle port without this check.
     pub fn hold_lossless(&mut self, by_credit: bool) {
         for (number, queue) in self.queues.iter_mut().enumerate() {
             (queue.is_lossless, queue.has_duties) = (true, true);
