@@ -58,8 +58,8 @@ impl CreditLoop {
         let Self { frames_bytes, cable_bytes, response_bytes, pipeline_bytes, update_bytes, .. } = self;
         format!(
             "{} B = {} frames of {} B, because the line carries {} B = {frames_bytes} (two frames) + {cable_bytes} \
-             (cable, both ways) + {response_bytes} (response) + {pipeline_bytes} (pipelines) + {update_bytes} (updates) \
-             until credits return",
+             (cable, both ways) + {response_bytes} (response) + {pipeline_bytes} (pipelines) + {update_bytes} \
+             (updates) until credits return",
             self.bytes(),
             self.frames(),
             self.frame_memory_bytes,
