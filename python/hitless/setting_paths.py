@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\[(\d+)\]")
 
 _LISTS = ("failure", "flows", "link", "mechanism", "transport")
 """Tables of a scenario that are lists, with entries by name or index."""
-_ABBREVIATIONS = ("ack", "ecn", "fec", "mss", "mtu", "pfc", "rack", "rto", "rtt", "sack", "tlp")
+_ABBREVIATIONS = ("ack", "cbfc", "ecn", "fec", "mss", "mtu", "pfc", "rack", "rto", "rtt", "sack", "tlp")
 
 
 def read(setting: str) -> tuple[str, Any]:

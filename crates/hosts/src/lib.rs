@@ -27,8 +27,9 @@ pub use application::{PriorityTagging, Rank};
 pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
-    CardClock, FlowEnd, FlowWait, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostStep, HostTotals,
-    Hosts, NetworkCardConfig, PortConfig, QueueCapacity, ReceiverWait, Side, Wake, position,
+    CardClock, CardCreditsConfig, CardFlowControl, FlowEnd, FlowWait, GroConfig, HostConfig, HostDrop, HostEnvironment,
+    HostEvent, HostStep, HostTotals, Hosts, NetworkCardConfig, PortConfig, QueueCapacity, ReceiverWait, Side, Wake,
+    position,
 };
 pub use records::FlowRecords;
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};

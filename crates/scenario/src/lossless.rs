@@ -1,9 +1,10 @@
-//! Priority flow control of a scenario: which classes are lossless, and the memory of each port for them.
+//! Flow control of a scenario: which classes are lossless, and the memory of each port for them.
 
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::mac_control::PAUSE_FRAME_BYTES;
-use hitless_core::wire::{BitRate, Bytes, Duration};
-use hitless_switch::{PfcWatchdog, PortPfc, XoffThreshold};
+use hitless_core::wire::{BitRate, Bytes, Duration, HostId};
+use hitless_hosts::CardFlowControl;
+use hitless_switch::{FlowControl, FlowControlKind, PauseRules, PfcWatchdog, XoffThreshold};
 
 use crate::network::link::LinkImpairment;
 use crate::network::switch::{
@@ -48,7 +49,7 @@ impl Headroom {
 }
 
 /// Returns the bytes that a link of `rate` carries in this time.
-fn carried(rate: BitRate, time: Duration) -> u64 {
+pub(crate) fn carried(rate: BitRate, time: Duration) -> u64 {
     let bits_ps = u128::from(rate.as_bps()) * u128::from(time.as_ps());
     u64::try_from(bits_ps.div_ceil(8_000_000_000_000)).unwrap_or(u64::MAX)
 }
@@ -56,9 +57,10 @@ fn carried(rate: BitRate, time: Duration) -> u64 {
 impl Scenario {
     /// Returns the lossless classes, one bit each; none without flow control.
     pub fn lossless_classes(&self) -> u8 {
-        let Some(pfc) = &self.switch.pfc else { return 0 };
-        if !pfc.classes.is_empty() {
-            return pfc.classes.iter().fold(0, |classes, class| classes | 1 << (class & 7));
+        let (pfc, cbfc) = (self.switch.pfc.as_ref(), self.switch.cbfc.as_ref());
+        let Some(given) = pfc.map(|pfc| &pfc.classes).or(cbfc.map(|cbfc| &cbfc.classes)) else { return 0 };
+        if !given.is_empty() {
+            return given.iter().fold(0, |classes, class| classes | 1 << (class & 7));
         }
         let is_rdma = |name: &str| {
             let transport = self.transports.iter().find(|transport| transport.name == name);
@@ -73,16 +75,29 @@ impl Scenario {
     }
 
     /// Returns the response time of a port or card on a link of `rate`.
-    pub fn pause_response(&self, rate: BitRate) -> Option<Duration> {
-        let pfc = self.switch.pfc.as_ref()?;
-        Some(pfc.response.unwrap_or_else(|| rate.time_for(response_quanta(rate) * 64)))
+    pub fn response(&self, rate: BitRate) -> Duration {
+        let (pfc, cbfc) = (self.switch.pfc.as_ref(), self.switch.cbfc.as_ref());
+        let given = pfc.and_then(|pfc| pfc.response).or(cbfc.and_then(|cbfc| cbfc.response));
+        given.unwrap_or_else(|| rate.time_for(response_quanta(rate) * 64))
+    }
+
+    /// Returns flow control of the card of `host`, which has one port; `None` without.
+    pub fn card_flow_control(&self, topology: &Topology, host: HostId) -> Option<CardFlowControl> {
+        let port = &topology.host(host).ports[0];
+        match &self.switch.cbfc {
+            Some(cbfc) => Some(CardFlowControl::Credits(self.card_credits(cbfc, topology, port))),
+            None => {
+                let rate = topology.spec(port.link).rate;
+                self.switch.pfc.is_some().then(|| CardFlowControl::Pauses(self.response(rate)))
+            }
+        }
     }
 
     /// Returns the headroom that a lossless class needs at a port on `link`.
     pub fn headroom_needed(&self, link: LinkSpec) -> Headroom {
         let frame_bytes = self.frame_max().0.saturating_add(link.overhead_bytes.into());
         let pause_bytes = u64::from(PAUSE_FRAME_BYTES + link.overhead_bytes);
-        let response = self.pause_response(link.rate).unwrap_or_default();
+        let response = self.response(link.rate);
         // The pause frame leaves through an egress pipeline, as do the partner's last frames.
         let pipelines = [self.switch.ingress_latency, self.switch.egress_latency, self.switch.egress_latency];
         Headroom {
@@ -99,11 +114,18 @@ impl Scenario {
         pfc.headroom.map_or_else(|| self.headroom_needed(link).bytes(), |bytes| bytes.0)
     }
 
-    /// Returns the headroom of all ports and classes of a switch.
+    /// Returns the memory reserved for each lossless class of `port`: headroom, or with credits all of its memory.
+    pub fn reserved(&self, topology: &Topology, port: &Port) -> u64 {
+        match (&self.switch.pfc, &self.switch.cbfc) {
+            (Some(pfc), _) => self.headroom(pfc, topology.incoming(port)),
+            (None, Some(cbfc)) => self.credit_memory(cbfc, topology, port.link.reversed()),
+            (None, None) => 0,
+        }
+    }
+
+    /// Returns the memory reserved for all ports and classes of a switch.
     pub fn headroom_of_switch(&self, topology: &Topology, switch: SwitchId) -> u64 {
-        let Some(pfc) = &self.switch.pfc else { return 0 };
-        let ports = topology.switch(switch).ports.iter();
-        let of_ports = ports.map(|port| self.headroom(pfc, topology.incoming(port)));
+        let of_ports = topology.switch(switch).ports.iter().map(|port| self.reserved(topology, port));
         of_ports.fold(0, u64::saturating_add).saturating_mul(self.lossless_classes().count_ones().into())
     }
 
@@ -119,29 +141,41 @@ impl Scenario {
     }
 
     /// Returns flow control at `port` of `switch`; `None` without.
-    pub fn port_pfc(&self, topology: &Topology, switch: SwitchId, port: &Port) -> Option<PortPfc> {
+    pub fn port_flow_control(&self, topology: &Topology, switch: SwitchId, port: &Port) -> Option<FlowControl> {
+        let headroom_bytes = self.reserved(topology, port);
+        if let Some(cbfc) = &self.switch.cbfc {
+            return Some(FlowControl {
+                classes: self.lossless_classes(),
+                kind: FlowControlKind::Credits(self.port_credits(cbfc, topology, port)),
+                headroom_bytes,
+                // Credits never grant memory twice, whatever is lost or late.
+                is_guaranteed: true,
+                watchdog: cbfc.watchdog.map(|watchdog| self.watchdog(topology, watchdog)),
+            });
+        }
         let pfc = self.switch.pfc.as_ref()?;
         let link = topology.incoming(port);
-        let headroom_bytes = self.headroom(pfc, link);
         let share = self.class_share(topology, switch, port).map(|share| share.saturating_sub(headroom_bytes));
         let xoff = match (pfc.xoff, self.switch.buffer) {
             (Some(bytes), _) => XoffThreshold::Bytes(bytes.0),
             (None, BufferSettings::Shared(SharedBuffer { alpha, .. })) => XoffThreshold::OfFree(alpha),
             (None, BufferSettings::Static(_)) => XoffThreshold::Bytes(share.unwrap_or(0)),
         };
-        // A pause frame that is lost, or late behind a failure, leaves more to the headroom than was reserved.
-        let is_faultless = self.links.iter().all(LinkImpairment::is_faultless) && self.failures.is_empty();
-        let delivers_pauses = is_faultless && self.mechanisms.is_empty();
+        let xon_offset_bytes = pfc.xon_offset.map_or(2 * self.frame_max().0, |bytes| bytes.0);
         let suffices = headroom_bytes >= self.headroom_needed(link).bytes();
-        Some(PortPfc {
+        Some(FlowControl {
             classes: self.lossless_classes(),
-            xoff,
-            xon_offset_bytes: pfc.xon_offset.map_or(2 * self.frame_max().0, |bytes| bytes.0),
+            kind: FlowControlKind::Pauses(PauseRules { xoff, xon_offset_bytes, response: self.response(link.rate) }),
             headroom_bytes,
-            response: self.pause_response(link.rate).unwrap_or_default(),
-            is_guaranteed: delivers_pauses && suffices && pfc.watchdog.is_none(),
+            // A pause frame that is lost, or late behind a failure, leaves more to the headroom than was reserved.
+            is_guaranteed: self.delivers_signals() && self.mechanisms.is_empty() && suffices && pfc.watchdog.is_none(),
             watchdog: pfc.watchdog.map(|watchdog| self.watchdog(topology, watchdog)),
         })
+    }
+
+    /// Returns whether no link loses a frame.
+    pub(crate) fn delivers_signals(&self) -> bool {
+        self.links.iter().all(LinkImpairment::is_faultless) && self.failures.is_empty()
     }
 
     fn watchdog(&self, topology: &Topology, settings: PfcWatchdogSettings) -> PfcWatchdog {
@@ -163,8 +197,15 @@ impl Scenario {
         }
     }
 
-    /// Returns a warning for each rate and delay of links with less headroom than they need.
-    pub fn headroom_shortages(&self, topology: &Topology) -> Vec<String> {
+    /// Returns a warning for each rate and delay of links with less memory than they need.
+    pub fn flow_control_shortages(&self, topology: &Topology) -> Vec<String> {
+        match &self.switch.cbfc {
+            Some(cbfc) => self.credit_shortages(cbfc, topology),
+            None => self.headroom_shortages(topology),
+        }
+    }
+
+    fn headroom_shortages(&self, topology: &Topology) -> Vec<String> {
         let Some(Bytes(given)) = self.switch.pfc.as_ref().and_then(|pfc| pfc.headroom) else { return Vec::new() };
         let mut warnings: Vec<String> = Vec::new();
         let ports = topology.switches.iter().flat_map(|switch| &switch.ports);

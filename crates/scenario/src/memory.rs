@@ -126,7 +126,7 @@ pub fn of_fabric(scenario: &Scenario, execution: Execution) -> Estimate {
 fn has_plain_ports(scenario: &Scenario) -> bool {
     let switch = &scenario.switch;
     let has_one_queue = switch.queues_per_port == 1 && switch.flow_queueing.is_none() && switch.ports.is_empty();
-    let has_one_queue = has_one_queue && switch.pfc.is_none();
+    let has_one_queue = has_one_queue && !switch.has_flow_control();
     has_one_queue && matches!(switch.buffer, BufferSettings::Static(_)) && scenario.mechanisms.is_empty()
 }
 

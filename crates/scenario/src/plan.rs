@@ -129,7 +129,7 @@ pub fn switch(
             line_changes: changing.contains_key(&port.link.index()),
             clock_offset_ppb: scenario.clocks.offset_ppb(streams, &topology.link_name(port.link)),
             flow_queueing: by_flow,
-            pfc: scenario.port_pfc(topology, id, port),
+            flow_control: scenario.port_flow_control(topology, id, port),
             ..hardware::port(&settings, link.rate, link.overhead_bytes, marking)
         };
         config.with_lossless_queues()

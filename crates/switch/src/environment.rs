@@ -119,6 +119,14 @@ pub enum SwitchEvent {
         port: PortId,
         class: u8,
     },
+    /// The count of freed credits of a class is due at the link partner.
+    UpdateCredits { port: PortId, class: u8 },
+    /// The count of consumed credits of a class is due at the link partner.
+    SyncCredits { port: PortId, class: u8 },
+    /// The partner's count of freed credits takes effect.
+    CreditsFreed { port: PortId, class: u8, count: u32 },
+    /// The partner's count of consumed credits takes effect.
+    CreditsConsumed { port: PortId, class: u8, count: u32 },
     /// A pause may have lasted too long.
     PauseWatchdog { port: PortId, class: u8 },
     /// A paused queue may be served again.

@@ -5,7 +5,7 @@ use hitless_core::wire::{Duration, LineTiming, Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
-use crate::pfc::{FlowControlCounters, PortPfc};
+use crate::flow_control::{FlowControl, FlowControlCounters};
 use crate::port::{MacCounters, Port, Scheduler};
 use crate::protection::LinkEnd;
 use crate::protection::ProtectionState;
@@ -48,14 +48,26 @@ impl Switch {
         self.resources.iter().map(|resources| resources.mechanism)
     }
 
-    /// Returns the flow control of a port.
-    pub fn pfc(&self, port: PortId) -> Option<PortPfc> {
-        self.core.ports[usize::from(port.0)].config.pfc
+    /// Returns the parameters of flow control at a port.
+    pub fn flow_control_of(&self, port: PortId) -> Option<FlowControl> {
+        self.core.ports[usize::from(port.0)].config.flow_control
     }
 
-    /// Returns whether the partner of `port` must pause `class`.
-    pub fn is_over_threshold(&self, port: PortId, class: u8) -> bool {
-        self.core.ports[usize::from(port.0)].groups().get(usize::from(class)).is_some_and(|group| group.is_over)
+    /// Returns whether the partner of `port` must wait with a frame of `class`: for a resume frame, or for memory.
+    pub fn holds_back(&self, port: PortId, class: u8, frame_bytes: u32) -> bool {
+        let state = &self.core.ports[usize::from(port.0)];
+        let Some(group) = state.groups().get(usize::from(class)) else { return false };
+        match state.config.flow_control.filter(|control| control.credits().is_some()) {
+            Some(control) => group.bytes() + control.memory_bytes(frame_bytes) > control.headroom_bytes,
+            None => group.is_over,
+        }
+    }
+
+    /// Returns the length of the frame of `class` that leaves `port` next, if its queue waits.
+    pub fn first_frame_bytes(&self, port: PortId, class: u8) -> u32 {
+        let state = &self.core.ports[usize::from(port.0)];
+        let Scheduler::Queued(scheduler) = &state.scheduler else { return 0 };
+        scheduler.first(state.config.class_queue[usize::from(class & 7)]).map_or(0, |entry| entry.frame_bytes)
     }
 
     /// Returns the lossless classes of a port with packets that found no room, and the number of these packets.

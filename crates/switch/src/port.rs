@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use hitless_core::wire::{BitRate, Duration, LineClock, LineTiming, Packet, Pauses, PortId, QueueId, Time};
+use hitless_core::wire::{
+    BitRate, Duration, LineClock, LineTiming, Packet, Pauses, PortId, QueueId, SenderCredits, Time,
+};
 
 use crate::explore::{Digest, State};
+use crate::flow_control::{FlowControl, FlowControlCounters, PortCredits, PriorityGroup};
 use crate::hook_set::PortHooks;
-use crate::pfc::{FlowControlCounters, PortPfc, PriorityGroup};
 use crate::queueing::{
     FifoScheduler, FlowQueueing, FlowScheduler, QueueConfig, QueueGroup, QueueLimit, QueueOrder, QueuedScheduler,
 };
@@ -86,8 +88,8 @@ pub struct PortConfig {
     pub class_queue: [QueueId; 8],
     /// Queueing by flow, with the limit and the threshold of the only queue.
     pub flow_queueing: Option<FlowQueueing>,
-    /// Priority flow control, for lossless classes.
-    pub pfc: Option<PortPfc>,
+    /// Flow control of lossless classes.
+    pub flow_control: Option<FlowControl>,
 }
 
 impl PortConfig {
@@ -105,7 +107,7 @@ impl PortConfig {
             group: None,
             class_queue: [QueueId(0); 8],
             flow_queueing: None,
-            pfc: None,
+            flow_control: None,
         }
     }
 }
@@ -113,7 +115,7 @@ impl PortConfig {
 impl PortConfig {
     /// Lifts the limits of the queues of lossless classes: priority groups limit them.
     pub fn with_lossless_queues(mut self) -> Self {
-        let classes = self.pfc.map_or(0, |pfc| pfc.classes);
+        let classes = self.flow_control.map_or(0, |control| control.classes);
         for class in (0..8).filter(|class| classes >> class & 1 == 1) {
             self.queues[usize::from(self.class_queue[class].0)].limit = QueueLimit::Unlimited;
         }
@@ -180,13 +182,13 @@ impl Scheduler {
         let is_fifo =
             config.queues.len() == 1 && config.group.is_none() && config.queues[0].order == QueueOrder::ByArrival;
         let is_fifo = is_fifo && !config.queues[0].marks_at_dequeue() && !config.line_changes;
-        let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared && config.pfc.is_none();
+        let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared && config.flow_control.is_none();
         if is_plain {
             Scheduler::Fifo(FifoScheduler::new(&config.queues[0]))
         } else {
             let mut scheduler = QueuedScheduler::new(&config.queues, config.group);
-            if config.pfc.is_some() {
-                scheduler.hold_lossless();
+            if let Some(control) = config.flow_control {
+                scheduler.hold_lossless(control.credits().is_some());
             }
             Scheduler::Queued(Box::new(scheduler))
         }
@@ -215,6 +217,8 @@ pub(crate) struct Rare {
     pub pause_frames_sent: u64,
     /// The port's priority groups, by class; empty until the first lossless packet.
     groups: Vec<PriorityGroup>,
+    /// The credits at the partner, by class; empty until the first lossless packet.
+    senders: Vec<SenderCredits>,
     /// By class: the time of the last pause frame that was ignored, while pauses are.
     pub storms: [Option<Time>; 8],
     /// Number of pauses that the watchdog has ended.
@@ -228,6 +232,14 @@ impl Rare {
             self.groups = vec![PriorityGroup::default(); 8];
         }
         &mut self.groups[usize::from(class & 7)]
+    }
+
+    /// Returns the credits of a class at the partner.
+    pub fn sender(&mut self, class: u8) -> &mut SenderCredits {
+        if self.senders.is_empty() {
+            self.senders = vec![SenderCredits::default(); 8];
+        }
+        &mut self.senders[usize::from(class & 7)]
     }
 }
 
@@ -287,6 +299,12 @@ impl Port {
             config,
             rare: None,
         }
+    }
+
+    /// Returns the parameters of credit of a packet; `None` if it needs none.
+    pub fn credits_of(&self, packet: &Packet) -> Option<PortCredits> {
+        let control = self.config.flow_control?;
+        control.credits().filter(|_| packet.owner == 0 && control.is_lossless(packet.class))
     }
 
     /// Returns the number of queues, including a group's.
@@ -402,6 +420,11 @@ impl Port {
     /// Returns the timing of frames on the line.
     pub fn line_timing(&self) -> LineTiming {
         LineTiming { clock: self.clock, overhead_bytes: self.overhead_bytes }
+    }
+
+    /// Returns the time of this many bytes on the line, overhead included.
+    pub fn line_time(&self, line_bytes: u32) -> Duration {
+        self.clock.time_for(line_bytes)
     }
 
     #[inline(always)]

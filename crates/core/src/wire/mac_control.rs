@@ -1,6 +1,6 @@
-//! Signals between the MACs at the two ends of a link: pause frames and ordered sets.
+//! Signals between the MACs at the two ends of a link: pause frames, messages about credits, and ordered sets.
 
-use crate::wire::shim::{Shim, ShimId};
+use crate::wire::shim::{Shim, ShimId, ShimStack};
 
 /// Length of a PFC frame: the minimum of Ethernet.
 pub const PAUSE_FRAME_BYTES: u32 = 64;
@@ -29,6 +29,69 @@ impl PauseFrame {
 
     pub const fn is_resume(&self) -> bool {
         self.quanta == 0
+    }
+}
+
+/// A message about the credits of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreditMessage {
+    /// The traffic class, 0-7.
+    pub class: u8,
+    pub kind: CreditCount,
+    /// The count, in 20 bits.
+    pub count: u32,
+}
+
+/// The contents of a [`CreditMessage`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreditCount {
+    /// From the receiver of frames: its count of freed credits, as an ordered set (CF_Update).
+    Freed,
+    /// From the sender of frames: its count of consumed credits, as a frame (CC_Update).
+    Consumed,
+}
+
+/// Length of the frame with a count of consumed credits: the minimum of Ethernet.
+pub const CREDIT_SYNC_BYTES: u32 = 64;
+
+impl CreditMessage {
+    /// Puts the message on `shims`, below a [`PauseFrame`]: a MAC looks for that shim only.
+    pub fn put(self, shims: &mut ShimStack) {
+        let is_put = shims.push(self).and_then(|()| shims.push(PauseFrame::resume(self.class)));
+        is_put.expect("a message about credits carries no other shim");
+    }
+
+    /// Returns the bytes of the message without overhead.
+    pub const fn frame_bytes(&self) -> u32 {
+        match self.kind {
+            CreditCount::Freed => ORDERED_SET_BYTES,
+            CreditCount::Consumed => CREDIT_SYNC_BYTES,
+        }
+    }
+
+    /// Returns the time on the line in bytes. Preamble and gap belong to frames only.
+    pub const fn line_bytes(&self, overhead_bytes: u32) -> u32 {
+        match self.kind {
+            CreditCount::Freed => ORDERED_SET_BYTES,
+            CreditCount::Consumed => CREDIT_SYNC_BYTES + overhead_bytes,
+        }
+    }
+}
+
+impl Shim for CreditMessage {
+    const ID: ShimId = ShimId::new(5, 2);
+    const WIRE_BYTES: u32 = 0;
+
+    fn emit(&self, bytes: &mut [u8]) {
+        let is_consumed = self.kind == CreditCount::Consumed;
+        bytes[0] = self.class | if is_consumed { 1 << 7 } else { 0 };
+        bytes[1..5].copy_from_slice(&self.count.to_be_bytes());
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        let kind = if bytes[0] >> 7 == 1 { CreditCount::Consumed } else { CreditCount::Freed };
+        let count = u32::from_be_bytes([bytes[1], bytes[2], bytes[3], bytes[4]]);
+        Self { class: bytes[0] & 7, kind, count }
     }
 }
 
@@ -63,6 +126,13 @@ mod tests {
             let mut bytes = [0; PauseFrame::BYTES];
             frame.emit(&mut bytes);
             assert_eq!(PauseFrame::parse(&bytes), frame);
+        }
+        for kind in [CreditCount::Freed, CreditCount::Consumed] {
+            let message = CreditMessage { class: 7, kind, count: (1 << 20) - 1 };
+            let mut shims = ShimStack::default();
+            message.put(&mut shims);
+            assert_eq!(shims.get::<CreditMessage>(), Some(message));
+            assert!(shims.contains::<PauseFrame>());
         }
     }
 }

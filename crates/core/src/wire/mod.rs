@@ -7,6 +7,7 @@
 pub mod bolt;
 pub mod capture;
 pub mod checksum;
+pub mod credits;
 pub mod frame;
 pub mod line_clock;
 pub mod link;
@@ -21,6 +22,7 @@ pub mod uet;
 pub mod units;
 
 pub use bolt::{BoltFlags, CongestionNotice};
+pub use credits::{CreditRules, ReceiverCredits, SenderCredits};
 pub use line_clock::{LineClock, LineTiming};
 pub use mac_control::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};

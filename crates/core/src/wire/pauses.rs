@@ -75,6 +75,12 @@ impl Pauses {
         self.ends_at[usize::from(class)] = Time::NEVER;
     }
 
+    /// Records that `class` waits for credit from now on.
+    pub fn note_paused(&mut self, class: u8, now: Time) {
+        let began_at = &mut self.began_at[usize::from(class)];
+        *began_at = (*began_at).min(now);
+    }
+
     pub fn note_resumed(&mut self, class: u8, now: Time) {
         let began_at = std::mem::replace(&mut self.began_at[usize::from(class)], Time::NEVER);
         self.earlier = Duration(self.earlier.0 + now.saturating_since(began_at).0);

@@ -1,5 +1,5 @@
-//! The queues of a card that obeys pause frames (IEEE 802.1Qbb), by traffic class. A frame's departure is known only
-//! when it leaves its queue.
+//! The queues of a card with flow control, by traffic class: it obeys pause frames (IEEE 802.1Qbb), or sends within its
+//! credits. A frame's departure is known only when it leaves its queue.
 //!
 //! Without a pause, frames leave in the order of their arrival over all classes, as from a card without these queues.
 
@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::{Duration, FlowId, Pauses, Time};
 
+use super::card_credits::CardCredits;
+use super::config::CardFlowControl;
 use super::network_card::{NetworkCardConfig, QueueCapacity};
 
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
@@ -44,12 +46,17 @@ pub struct ClassQueues {
     overhead_bytes: u32,
     /// Time from the arrival of a pause frame until the class stops.
     pub(super) response: Duration,
+    pub(super) credits: Option<CardCredits>,
 }
 
 impl ClassQueues {
     /// Creates empty queues with the capacity of `config`, shared by the classes. Each class holds its senders back at
     /// the backlog of `config`.
-    pub fn new(config: &NetworkCardConfig, response: Duration) -> Self {
+    pub fn new(config: &NetworkCardConfig, control: CardFlowControl) -> Self {
+        let (response, credits) = match control {
+            CardFlowControl::Pauses(response) => (response, None),
+            CardFlowControl::Credits(config) => (Duration::ZERO, Some(CardCredits::new(config))),
+        };
         let (packets_max, wire_bytes_max) = match config.capacity {
             QueueCapacity::Unlimited => (usize::MAX, u64::MAX),
             QueueCapacity::Packets(packets) => (packets as usize, u64::MAX),
@@ -67,6 +74,7 @@ impl ClassQueues {
             backlog_limit_bytes: config.backlog_limit.0.max(1),
             overhead_bytes: config.wire_overhead_bytes,
             response,
+            credits,
         }
     }
 
@@ -89,9 +97,14 @@ impl ClassQueues {
 
     /// Takes the frame of a class that may send which has waited longest.
     pub(super) fn pop(&mut self) -> Option<Waiting> {
-        let ready = self.queues.iter_mut().filter(|queue| !queue.is_paused && !queue.frames.is_empty());
-        let queue = ready.min_by_key(|queue| queue.frames.front().map(|frame| frame.number))?;
+        let first = |&class: &u8| self.first(class).map(|frame| frame.number);
+        let ready = (0..8).filter(|&class| self.first(class).is_some() && !self.is_stopped(class));
+        let class = ready.min_by_key(first)?;
+        let queue = &mut self.queues[usize::from(class)];
         let frame = queue.frames.pop_front()?;
+        if let Some(credits) = &mut self.credits {
+            credits.spend(class, frame.frame_bytes);
+        }
         let wire_bytes = u64::from(frame.frame_bytes + self.overhead_bytes);
         queue.wire_bytes -= wire_bytes;
         self.wire_bytes -= wire_bytes;
@@ -104,15 +117,30 @@ impl ClassQueues {
         self.queues[usize::from(class & 7)].flows.push_back(flow);
     }
 
-    /// Returns since when the link partner has paused `class`; `None` if it has not.
-    pub fn paused_since(&self, class: u8) -> Option<Time> {
-        self.pauses.began_at(class & 7).filter(|_| self.queues[usize::from(class & 7)].is_paused)
+    /// Returns the frame of `class` that leaves next.
+    pub fn first(&self, class: u8) -> Option<&Waiting> {
+        self.queues[usize::from(class & 7)].frames.front()
     }
 
-    /// Returns the packets of paused classes.
-    pub fn paused_packets(&self) -> impl Iterator<Item = PacketHandle> + '_ {
-        let paused = self.queues.iter().filter(|queue| queue.is_paused);
-        paused.flat_map(|queue| queue.frames.iter().map(|frame| frame.packet))
+    /// Returns whether the link partner stops `class`: by a pause, or because its first frame lacks credits.
+    fn is_stopped(&self, class: u8) -> bool {
+        let lacks = |credits: &CardCredits| {
+            self.first(class).is_some_and(|frame| !credits.allows(class, frame.frame_bytes))
+        };
+        self.queues[usize::from(class & 7)].is_paused || self.credits.as_ref().is_some_and(lacks)
+    }
+
+    /// Returns since when the link partner has stopped `class`; `None` if it has not. Without credits, since its first
+    /// frame waits.
+    pub fn stopped_since(&self, class: u8) -> Option<Time> {
+        let began_at = || self.pauses.began_at(class & 7).or(self.first(class).map(|frame| frame.queued_at));
+        if self.is_stopped(class) { began_at() } else { None }
+    }
+
+    /// Returns the packets of stopped classes.
+    pub fn stopped_packets(&self) -> impl Iterator<Item = PacketHandle> + '_ {
+        let stopped = (0..8).filter(|&class| self.is_stopped(class));
+        stopped.flat_map(|class| self.queues[usize::from(class)].frames.iter().map(|frame| frame.packet))
     }
 
     /// Returns whether a class with waiting flows has drained to half of its limit.

@@ -1,7 +1,7 @@
-//! The events of cards that obey pause frames: frames by class, pauses, and turns of waiting flows.
+//! The events of cards with flow control: frames by class, pauses, and turns of waiting flows.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::mac_control::{CreditMessage, PauseFrame};
 use hitless_core::wire::{HostId, PauseEnd, Time};
 
 use super::class_queues::ClassQueues;
@@ -13,7 +13,7 @@ use super::hosts::Hosts;
 use super::state::HostState;
 
 impl HostState {
-    fn queues(&mut self) -> &mut ClassQueues {
+    pub(super) fn queues(&mut self) -> &mut ClassQueues {
         self.class_queues.as_mut().expect("a card without queues by class has no such event")
     }
 
@@ -34,16 +34,21 @@ impl HostState {
     }
 
     /// Sends the next frame if the line is free; `follows` means that another has just left.
-    fn send_next<E: HostEnvironment>(&mut self, now: Time, follows: bool, env: &mut E) {
+    pub(super) fn send_next<E: HostEnvironment>(&mut self, now: Time, follows: bool, env: &mut E) {
         let queues = self.queues();
         if queues.is_sending {
             return;
         }
+        if self.send_signal(now, env) {
+            return;
+        }
+        let queues = self.queues();
         let Some(frame) = queues.pop() else { return };
         queues.is_sending = true;
         let last_bit_at = self.card.send_queued(now, frame.queued_at, frame.frame_bytes, follows);
         env.transmit(self.id, frame.packet, last_bit_at);
         env.schedule(self.card.line_free_at(), self.id, HostEvent::FrameSent(self.id));
+        self.arm_credit_sync(now, frame.packet, env);
     }
 
     /// Takes a pause frame of the switch; a card that does not obey them ignores it.
@@ -96,12 +101,15 @@ impl HostState {
         }
     }
 
-    /// Takes a packet from the link that is addressed to no transport of this host; returns whether it was a pause
-    /// frame.
-    pub fn take_pause_frame<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) -> bool {
+    /// Takes a packet from the link that is addressed to no transport of this host; returns whether it was a signal of
+    /// flow control.
+    pub fn take_signal<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) -> bool {
         let Some(frame) = env.packets()[packet].shims.get::<PauseFrame>() else { return false };
-        self.obey_pause(now, frame, env);
-        env.drop_packet(self.id, packet, HostDrop::PauseFrame);
+        match env.packets()[packet].shims.get::<CreditMessage>() {
+            Some(message) => self.hear_of_credits(now, message, env),
+            None => self.obey_pause(now, frame, env),
+        }
+        env.drop_packet(self.id, packet, HostDrop::Signal);
         true
     }
 }
@@ -126,6 +134,9 @@ impl Hosts {
             }
             HostEvent::PauseBegins(host, class) => self.hosts[host.0 as usize].begin_pause(now, class, env),
             HostEvent::PauseEnds(host, class) => self.hosts[host.0 as usize].end_pause(now, class, env),
+            HostEvent::UpdateCredits(host, class) => self.hosts[host.0 as usize].update_credits(now, class, env),
+            HostEvent::SyncCredits(host, class) => self.hosts[host.0 as usize].sync_credits(now, class, env),
+            HostEvent::CreditsFreed(host) => self.hosts[host.0 as usize].take_freed_credits(now, env),
             other => unreachable!("{other:?} is no event of a card"),
         }
     }

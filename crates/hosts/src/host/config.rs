@@ -1,6 +1,6 @@
 //! Parameters of a host.
 
-use hitless_core::wire::{Duration, Packet};
+use hitless_core::wire::{CreditRules, Duration, Packet};
 
 use super::gro::GroConfig;
 use super::network_card::NetworkCardConfig;
@@ -25,8 +25,27 @@ pub struct HostConfig {
     /// Time that the reorder buffer waits for a missing packet; `None` means no reorder buffer. It reorders marked
     /// packets only.
     pub reorder_timeout: Option<Duration>,
-    /// Time from the arrival of a pause frame until its class stops; `None` means that the card ignores pause frames.
-    pub pause_response: Option<Duration>,
+    /// Flow control of the link; `None` means that the card ignores its signals.
+    pub flow_control: Option<CardFlowControl>,
+}
+
+/// Flow control between a card and its switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardFlowControl {
+    /// The card obeys pause frames, this time after their arrival.
+    Pauses(Duration),
+    /// The card sends frames within its credits, and returns credits as frames arrive.
+    Credits(CardCreditsConfig),
+}
+
+/// The credits of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
+pub struct CardCreditsConfig {
+    pub rules: CreditRules,
+    /// Lossless classes, one bit each.
+    pub classes: u8,
+    /// Credits of each class at the switch.
+    pub limit: u32,
 }
 
 impl HostConfig {
@@ -41,7 +60,7 @@ impl HostConfig {
             timer_phase: Duration::ZERO,
             time_to_live: Packet::INITIAL_TTL,
             reorder_timeout: None,
-            pause_response: None,
+            flow_control: None,
         }
     }
 }

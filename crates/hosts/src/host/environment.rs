@@ -18,8 +18,8 @@ pub enum HostDrop {
     Duplicate,
     /// It is addressed to another host; a mechanism that chooses ports sent it here.
     Misdelivered,
-    /// It was a pause frame: the card has consumed it, and nothing is lost.
-    PauseFrame,
+    /// It was a signal of flow control: the card has consumed it, and nothing is lost.
+    Signal,
 }
 
 /// The operations that hosts need from their driver. No method may call back into [`Hosts`](crate::Hosts).
@@ -35,6 +35,9 @@ pub trait HostEnvironment {
     /// Simultaneous events of a host must be handled in the order of scheduling: the order of a flow's packets depends
     /// on it.
     fn schedule(&mut self, at: Time, host: HostId, event: HostEvent);
+
+    /// Records that a card has made a packet: a signal of flow control.
+    fn created(&mut self, packet: PacketHandle);
 
     /// Puts a packet on the host's link. Calls are in order of departure.
     fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time);

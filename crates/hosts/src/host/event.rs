@@ -85,6 +85,12 @@ pub enum HostEvent {
     PauseBegins(HostId, u8),
     /// The pause of a class may be over.
     PauseEnds(HostId, u8),
+    /// The count of freed credits of a class is due at the switch.
+    UpdateCredits(HostId, u8),
+    /// The count of consumed credits of a class is due at the switch.
+    SyncCredits(HostId, u8),
+    /// The switch's oldest count of freed credits takes effect.
+    CreditsFreed(HostId),
     /// The host grants the next credit.
     Credit(HostId),
 }

@@ -315,7 +315,10 @@ impl Hosts {
             | Event::ClassTurns(_)
             | Event::FrameSent(_)
             | Event::PauseBegins(..)
-            | Event::PauseEnds(..) => self.handle_class_queues(now, event, env),
+            | Event::PauseEnds(..)
+            | Event::UpdateCredits(..)
+            | Event::SyncCredits(..)
+            | Event::CreditsFreed(_) => self.handle_class_queues(now, event, env),
             Event::Credit(host) => self.grant_credit(now, host, env),
             Event::Timer(flow, direction, timer) => {
                 let of_flow = if timer == Timer::Sender { Side::Sender } else { Side::Receiver };
@@ -417,10 +420,10 @@ impl Hosts {
         env.drop_packet(host, packet, HostDrop::FlowEnded);
     }
 
-    /// Takes a packet that is not addressed to this host: a pause frame, or a misdelivered packet.
+    /// Takes a packet that is not addressed to this host: a signal of flow control, or a misdelivered packet.
     #[cold]
     fn take_other<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) {
-        if self.hosts[host.0 as usize].take_pause_frame(now, packet, env) {
+        if self.hosts[host.0 as usize].take_signal(now, packet, env) {
             return;
         }
         self.totals.misdelivered += 1;

@@ -21,6 +21,8 @@
 //! partition.
 
 mod appended;
+mod card_credits;
+mod card_signals;
 mod card_timing;
 mod class_queues;
 mod class_turns;
@@ -52,7 +54,7 @@ mod waits;
 mod tests;
 
 pub use card_timing::CardClock;
-pub use config::HostConfig;
+pub use config::{CardCreditsConfig, CardFlowControl, HostConfig};
 pub use environment::{HostDrop, HostEnvironment};
 pub use event::{Direction, FlowEnd, HostEvent, HostStep, Lane, Side, Timer, Wake};
 pub use gro::GroConfig;

@@ -212,6 +212,17 @@ impl NetworkCard {
         self.append(queued_at, self.serialisation(frame_bytes), frame_bytes).expect("the card's own queue is unlimited")
     }
 
+    /// Sends a signal of the MAC with this many bytes on the line, without the delays of a frame's preparation. The
+    /// line is free.
+    pub fn send_signal(&mut self, now: Time, line_bytes: u32) -> Time {
+        let last_bit_at = self.line_free_at().max(now) + self.clock.time_for(line_bytes);
+        self.busy_until = last_bit_at;
+        if let Some(timing) = &mut self.timing {
+            timing.send_until(last_bit_at);
+        }
+        last_bit_at
+    }
+
     /// Returns when the line becomes free: later than scheduled if the card is late.
     pub fn line_free_at(&self) -> Time {
         self.timing.as_ref().map_or(self.busy_until, |timing| self.busy_until.max(timing.ready_at()))

@@ -75,7 +75,7 @@ pub struct HostState {
 
 impl HostState {
     pub fn new(id: HostId, config: &HostConfig, stream: Stream) -> Self {
-        let class_queues = config.pause_response.map(|response| ClassQueues::new(&config.network_card, response));
+        let class_queues = config.flow_control.map(|control| ClassQueues::new(&config.network_card, control));
         let (new_card, turns): (fn(&_) -> _, _) = match class_queues {
             Some(_) => (NetworkCard::without_queue, HostEvent::ClassTurns(id)),
             None => (NetworkCard::new, HostEvent::CardDrained(id)),

@@ -77,6 +77,8 @@ impl HostEnvironment for World {
         self.push(at, Happening::Host(event));
     }
 
+    fn created(&mut self, _packet: PacketHandle) {}
+
     fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time) {
         let number = self.departures.len() as u64;
         let flow = self.packets[packet].flow;

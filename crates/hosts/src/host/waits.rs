@@ -106,14 +106,21 @@ impl Hosts {
         }
     }
 
-    /// Returns since when the link partner has paused `class` of a host's card; `None` if it has not.
-    pub fn card_paused_since(&self, host: HostId, class: u8) -> Option<Time> {
-        self.hosts[host.0 as usize].class_queues.as_ref()?.paused_since(class)
+    /// Returns since when the link partner has stopped `class` of a host's card, by a pause or without credits; `None`
+    /// if it has not.
+    pub fn card_stopped_since(&self, host: HostId, class: u8) -> Option<Time> {
+        self.hosts[host.0 as usize].class_queues.as_ref()?.stopped_since(class)
     }
 
-    /// Calls `look` for each packet of a paused class that waits at a host's card.
-    pub fn each_paused(&self, host: HostId, look: impl FnMut(PacketHandle)) {
+    /// Returns the length of the frame of `class` that leaves a host's card next.
+    pub fn card_first_frame_bytes(&self, host: HostId, class: u8) -> u32 {
         let queues = self.hosts[host.0 as usize].class_queues.as_ref();
-        queues.into_iter().flat_map(|queues| queues.paused_packets()).for_each(look);
+        queues.and_then(|queues| queues.first(class)).map_or(0, |frame| frame.frame_bytes)
+    }
+
+    /// Calls `look` for each packet of a stopped class that waits at a host's card.
+    pub fn each_stopped(&self, host: HostId, look: impl FnMut(PacketHandle)) {
+        let queues = self.hosts[host.0 as usize].class_queues.as_ref();
+        queues.into_iter().flat_map(|queues| queues.stopped_packets()).for_each(look);
     }
 }

@@ -195,7 +195,7 @@ fn host_config(
         tcp_small_queues: settings.tcp_small_queues,
         timer_phase: timer_phase(settings, streams, host.0),
         time_to_live: settings.time_to_live,
-        pause_response: scenario.pause_response(network_card.rate),
+        flow_control: scenario.card_flow_control(topology, host),
         reorder_timeout: settings.reorder_buffer.map(|reorder_buffer| reorder_buffer.timeout),
         ..HostConfig::with_network_card(network_card)
     }

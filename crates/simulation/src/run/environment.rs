@@ -179,6 +179,11 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         self.shared.schedule(at, kind::HOST, host.0, SimulationEvent::Host(event));
     }
 
+    fn created(&mut self, packet: PacketHandle) {
+        self.shared.edge.created(u32::MAX, packet, &self.shared.packets);
+        self.shared.control_packets += 1;
+    }
+
     #[inline(always)]
     fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time) {
         if self.shared.order.is_some() {
@@ -198,7 +203,7 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
     }
 
     fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop) {
-        if reason == HostDrop::PauseFrame {
+        if reason == HostDrop::Signal {
             return self.shared.discard(packet);
         }
         let descriptor = &self.shared.packets[packet];

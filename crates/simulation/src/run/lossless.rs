@@ -1,4 +1,4 @@
-//! The end of a run with priority flow control: dropped lossless packets, and deadlocks.
+//! The end of a run with flow control: dropped lossless packets, and deadlocks.
 
 use hitless_core::wire::PortId;
 
@@ -26,15 +26,19 @@ impl<E: Edge> Run<E> {
         for (id, switch) in topology.switch_ids().zip(&self.network.switches) {
             for (number, port) in topology.switch(id).ports.iter().enumerate() {
                 let number = PortId(number as u16);
-                let Some(pfc) = switch.pfc(number).filter(|pfc| pfc.is_guaranteed == is_guaranteed) else { continue };
+                let control = switch.flow_control_of(number);
+                let Some(control) = control.filter(|control| control.is_guaranteed == is_guaranteed) else { continue };
                 for (class, drops) in switch.lossless_drops(number) {
-                    let needed = scenario.headroom_needed(topology.incoming(port)).arithmetic();
+                    let memory = if control.credits().is_some() {
+                        format!("its partner had credits for {} B", control.headroom_bytes)
+                    } else {
+                        let needed = scenario.headroom_needed(topology.incoming(port)).arithmetic();
+                        format!("its headroom is {} B, and the link needs {needed}", control.headroom_bytes)
+                    };
                     sentences.push(format!(
-                        "{} dropped {drops} packets of the lossless class {class} that came from {}: its headroom is \
-                         {} B, and the link needs {needed}",
+                        "{} dropped {drops} packets of the lossless class {class} that came from {}: {memory}",
                         topology.switch(id).name,
                         topology.link_name(port.link.reversed()),
-                        pfc.headroom_bytes,
                     ));
                 }
             }

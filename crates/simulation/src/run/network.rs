@@ -162,8 +162,8 @@ impl<E: Edge> Network<E> {
 
     #[inline(always)]
     fn receive_at_host(&mut self, now: Time, host: HostId, packet: PacketHandle, to: (HostId, FlowId)) -> bool {
-        if self.shared.order.is_some() {
-            self.check_order(now, host, packet, to.0);
+        if self.shared.watches_hosts {
+            self.watch_arrival(now, host, packet, to.0);
         }
         let (hosts, mut environment) = self.hosts();
         hosts.receive(now, host, packet, to, &mut environment)
@@ -171,7 +171,9 @@ impl<E: Edge> Network<E> {
 
     #[cold]
     #[inline(never)]
-    fn check_order(&mut self, now: Time, host: HostId, packet: PacketHandle, destination: HostId) {
+    fn watch_arrival(&mut self, now: Time, host: HostId, packet: PacketHandle, destination: HostId) {
+        let (hosts, mut environment) = self.hosts();
+        hosts.return_credits(now, host, packet, &mut environment);
         if let Some(order) = &mut self.shared.order
             && destination == host
         {

@@ -79,6 +79,9 @@ pub(super) struct Shared<E> {
     pub drops: DropLedger,
     /// Present if the scenario requests it.
     pub order: Option<Box<OrderChecker>>,
+    /// Whether arrivals at hosts count for more than the hosts: for the order checker, or for credits.
+    #[configured]
+    pub watches_hosts: bool,
     /// Present if the scenario requests it.
     #[part]
     pub capture: Option<Box<Capture>>,
@@ -158,6 +161,7 @@ impl<E> Shared<E> {
             services: Services::new(&scenario.flows),
             drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
             order: None,
+            watches_hosts: scenario.measure.order || scenario.switch.cbfc.is_some(),
             capture: None,
             edge,
         }

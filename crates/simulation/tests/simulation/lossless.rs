@@ -11,18 +11,18 @@ use crate::support::{self, check, drops, numbers, simulation, sound, sum, times}
 const NS_PER_METRE: f64 = 5.0;
 
 /// `senders` hosts on the left, and the receiver on the right.
-struct Incast<'a> {
-    senders: u32,
-    gbps: u64,
-    metres: f64,
-    bytes: u64,
-    pfc: &'a str,
-    transport: &'a str,
+pub struct Incast<'a> {
+    pub senders: u32,
+    pub gbps: u64,
+    pub metres: f64,
+    pub bytes: u64,
+    pub pfc: &'a str,
+    pub transport: &'a str,
     /// Bytes of the shared buffer beyond the headroom.
-    shared_bytes: u64,
+    pub shared_bytes: u64,
 }
 
-const INCAST: Incast<'_> = Incast {
+pub const INCAST: Incast<'_> = Incast {
     senders: 4,
     gbps: 100,
     metres: 200.0,
@@ -33,7 +33,7 @@ const INCAST: Incast<'_> = Incast {
 };
 
 impl Incast<'_> {
-    fn text(&self, total_bytes: u64) -> String {
+    pub fn text(&self, total_bytes: u64) -> String {
         let Incast { senders, gbps, metres, bytes, pfc, transport, .. } = self;
         let link = format!("{{ rate = \"{gbps} Gbps\", delay = \"{:.0} ps\" }}", metres * NS_PER_METRE * 1e3);
         format!(
@@ -59,7 +59,7 @@ impl Incast<'_> {
     }
 
     /// Runs it, and asserts that every byte arrives and nothing is dropped or retransmitted.
-    fn runs_without_loss(&self) -> Outcome {
+    pub fn runs_without_loss(&self) -> Outcome {
         let outcome = support::run_scenario(&self.scenario());
         let what = format!("{} Gb/s, {} m, {}: {:?}", self.gbps, self.metres, self.transport, outcome.summary.drops);
         assert_eq!(outcome.summary.flows.completed, u64::from(self.senders), "{what}");
@@ -207,7 +207,7 @@ fn a_watchdog_breaks_the_deadlock() {
 }
 
 /// Class 3 is paused, class 0 of the same host continues.
-const TWO_CLASSES: &str = "name = \"two\"\nuntil = \"all-flows-done\"\nduration = \"1 s\"\n\
+pub const TWO_CLASSES: &str = "name = \"two\"\nuntil = \"all-flows-done\"\nduration = \"1 s\"\n\
     [topology]\nkind = \"leaf-spine\"\nleaves = 1\nspines = 1\nhosts_per_leaf = 6\n\
     host_link = { rate = \"100 Gbps\", delay = \"1 us\" }\ncore_link = { rate = \"100 Gbps\", delay = \"1 us\" }\n\
     [switch]\nqueues_per_port = 8\nscheduler = \"strict\"\nbuffer = { kind = \"shared\", total = \"2 MB\", alpha = 1.0 }\n\

@@ -8,6 +8,7 @@ mod captures;
 mod checkpoints;
 mod compositions;
 mod congestion;
+mod credits;
 mod deflection;
 mod dependencies;
 mod determinism;

@@ -2,13 +2,13 @@
 
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::mac_control::{PAUSE_FRAME_BYTES, PauseFrame};
-use hitless_core::wire::{HostId, Packet, PortId, Time};
+use hitless_core::wire::{Duration, HostId, Packet, PortId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};
+use crate::flow_control::{Charge, FlowControl};
 use crate::outbox::Effects;
-use crate::pfc::Charge;
 use crate::port::Scheduler;
 use crate::queueing::Entry;
 use crate::queueing::queued::{Offer, RELEASES};
@@ -19,12 +19,16 @@ impl Core {
     pub fn charge(&mut self, packet: &Packet) -> Charge {
         let &Packet { ingress_port, egress_port, class, owner, frame_bytes, .. } = packet;
         let port = &mut self.ports[usize::from(ingress_port.0)];
-        let Some(pfc) = port.config.pfc.filter(|pfc| owner == 0 && pfc.is_lossless(class)) else {
+        let is_ours = |control: &FlowControl| owner == 0 && control.is_lossless(class);
+        let Some(control) = port.config.flow_control.filter(is_ours) else {
             return Charge::Lossy;
         };
         let group = port.rare().group(class);
-        let charge = group.charge(&pfc, self.buffer.free_bytes(), frame_bytes);
+        let charge = group.charge(&control, self.buffer.free_bytes(), frame_bytes);
         if charge != Charge::Refused {
+            if let Some(credits) = control.credits() {
+                group.credits.admit(credits.rules.credits(frame_bytes));
+            }
             group.wait_at(egress_port, frame_bytes);
         }
         if charge == Charge::Headroom {
@@ -38,22 +42,29 @@ impl Core {
     pub fn refund<E: Effects>(&mut self, now: Time, packet: PacketHandle, effects: &mut E) {
         let &mut Packet { ingress_port, egress_port, class, owner, frame_bytes, .. } = &mut effects.packets()[packet];
         let port = &mut self.ports[usize::from(ingress_port.0)];
-        let Some(pfc) = port.config.pfc.filter(|pfc| owner == 0 && pfc.is_lossless(class)) else { return };
+        let is_ours = |control: &FlowControl| owner == 0 && control.is_lossless(class);
+        let Some(control) = port.config.flow_control.filter(is_ours) else { return };
         let group = port.rare().group(class);
         group.leave(egress_port, frame_bytes);
-        let of_headroom = group.refund(frame_bytes);
+        let of_headroom = group.refund(control.memory_bytes(frame_bytes));
+        if let Some(credits) = control.credits() {
+            self.buffer.leave_headroom(frame_bytes.into());
+            return self.free_credits(now, ingress_port, class, credits.rules.credits(frame_bytes), effects);
+        }
         self.buffer.leave_headroom(of_headroom);
-        if group.is_over && group.may_resume(&pfc, self.buffer.free_bytes()) {
+        if group.is_over && group.may_resume(&control, self.buffer.free_bytes()) {
             group.is_over = false;
             group.tells_at = now;
             effects.schedule(now, SwitchEvent::TellPause { port: ingress_port, class: class & 7 });
         }
     }
 
-    /// Schedules a pause frame to the partner, unless it has been told.
+    /// Schedules a pause frame to the partner, unless it has been told, or has credits.
     pub fn pause_partner<E: Effects>(&mut self, now: Time, port: PortId, class: u8, effects: &mut E) {
-        let group = self.ports[usize::from(port.0)].rare().group(class);
-        if !group.is_over {
+        let state = &mut self.ports[usize::from(port.0)];
+        let has_credits = state.config.flow_control.is_some_and(|control| control.credits().is_some());
+        let group = state.rare().group(class);
+        if !group.is_over && !has_credits {
             group.is_over = true;
             group.tells_at = now;
             effects.schedule(now, SwitchEvent::TellPause { port, class: class & 7 });
@@ -76,7 +87,7 @@ impl Switch {
             return self.enqueue_by_rank(now, packet, is_last_try, environment);
         }
         if self.core.is_in_dropping_storm(egress_port, class) {
-            return self.core.end(packet, DropReason::PauseWatchdog, environment);
+            return self.core.end_in_ingress(now, packet, DropReason::PauseWatchdog, environment);
         }
         let charge = self.core.charge(&environment.packets()[packet]);
         let depth_bytes = self.core.queued(egress_port).depth_bytes(queue);
@@ -104,6 +115,7 @@ impl Switch {
         if charge == Charge::Headroom {
             self.core.pause_partner(now, ingress_port, class, environment);
         }
+        self.wait_for_credit(now, egress_port, queue, environment);
         if may_be_overtaken {
             self.core.see_to_service(now, egress_port, environment);
         } else {
@@ -123,6 +135,7 @@ impl Switch {
     ) {
         if duties & RELEASES != 0 {
             self.core.refund(now, packet, environment);
+            self.spend_credits(now, packet, environment);
         }
         if duties & !RELEASES != 0 {
             environment.packets()[packet].mark_congestion();
@@ -143,20 +156,28 @@ impl Switch {
         if group.is_over {
             environment.schedule(repeats_at, SwitchEvent::TellPause { port, class });
         }
-        self.core.send_pause(now, port, frame, environment);
+        let mut packet = Packet { frame_bytes: PAUSE_FRAME_BYTES, ..Packet::default() };
+        packet.push_shim(frame).expect("a pause frame carries no other shim");
+        let transmission = state.transmission_time(PAUSE_FRAME_BYTES);
+        self.core.send_signal(now, port, packet, transmission, environment);
     }
 }
 
 impl Core {
-    /// Sends a pause frame from the MAC as soon as the line is free.
-    fn send_pause<E: Environment>(&mut self, now: Time, port: PortId, frame: PauseFrame, environment: &mut E) {
+    /// Sends a signal of the MAC as soon as the line is free.
+    pub(super) fn send_signal<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: Packet,
+        transmission: Duration,
+        environment: &mut E,
+    ) {
         let state = &mut self.ports[usize::from(port.0)];
         // No host has this number: the card finds that the frame is not for its transports.
         let destination = if state.config.faces_switch { HostId::default() } else { HostId(u32::MAX) };
-        let mut packet = Packet { frame_bytes: PAUSE_FRAME_BYTES, destination, ..Packet::default() };
-        packet.push_shim(frame).expect("a pause frame carries no other shim");
+        let (packet, frame_bytes) = (Packet { destination, ..packet }, packet.frame_bytes);
         state.rare().pause_frames_sent += 1;
-        let transmission = state.transmission_time(PAUSE_FRAME_BYTES);
         let Scheduler::Queued(scheduler) = &mut state.scheduler else {
             unreachable!("a port with flow control has queues that can be paused")
         };
@@ -165,6 +186,6 @@ impl Core {
         self.packets_created += 1;
         let packet = environment.packets().insert(packet);
         environment.created(packet);
-        self.hand_over(port, packet, PAUSE_FRAME_BYTES, departs_at, environment);
+        self.hand_over(port, packet, frame_bytes, departs_at, environment);
     }
 }

@@ -26,7 +26,7 @@ impl Switch {
             return;
         }
         let ends_at = now + state.pause_time(frame.quanta);
-        let response = state.config.pfc.map(|pfc| pfc.response).unwrap_or_default();
+        let response = state.config.flow_control.map(|control| control.pause_response()).unwrap_or_default();
         let pauses = &mut state.rare().pauses;
         if response.0 > 0 && !pauses.is_active(now, 1 << class) {
             if pauses.announce(class, now + response, ends_at) {
@@ -66,7 +66,7 @@ impl Switch {
         if state.rare().pauses.begin(class, now, ends_at) {
             environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
         }
-        if let Some(watchdog) = state.config.pfc.and_then(|pfc| pfc.watchdog)
+        if let Some(watchdog) = state.config.flow_control.and_then(|control| control.watchdog)
             && !was_paused
         {
             environment.schedule(now + watchdog.detection, SwitchEvent::PauseWatchdog { port, class });
@@ -99,7 +99,7 @@ impl Switch {
     }
 
     /// Tells the driver which queues of a port are paused, if it wants to know.
-    fn report_pauses<E: Environment>(&self, port: PortId, environment: &mut E) {
+    pub(super) fn report_pauses<E: Environment>(&self, port: PortId, environment: &mut E) {
         if !E::OBSERVES {
             return;
         }

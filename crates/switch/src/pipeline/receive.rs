@@ -1,7 +1,7 @@
 //! The first stage: the receiving MAC.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::mac_control::{CreditMessage, PauseFrame};
 use hitless_core::wire::{PortId, Time};
 
 use crate::drop_reason::DropReason;
@@ -37,8 +37,12 @@ impl Switch {
         descriptor.ttl = descriptor.ttl.saturating_sub(1);
         if let Some(frame) = descriptor.shims.get::<PauseFrame>() {
             state.rare().pause_frames += 1;
+            let credits = descriptor.shims.get::<CreditMessage>();
             self.core.end(packet, DropReason::ControlAbsorbed, environment);
-            return self.obey_pause(now, port, frame, environment);
+            return match credits {
+                Some(message) => self.hear_of_credits(now, port, message, environment),
+                None => self.obey_pause(now, port, frame, environment),
+            };
         }
         self.ingress(now, port, packet, environment);
     }

@@ -57,7 +57,7 @@ impl Core {
         let descriptor = effects.packets()[packet];
         let port = descriptor.egress_port;
         let entry = Entry::new(packet, descriptor.frame_bytes, now);
-        let has_groups = self.ports[usize::from(descriptor.ingress_port.0)].config.pfc.is_some();
+        let has_groups = self.ports[usize::from(descriptor.ingress_port.0)].config.flow_control.is_some();
         assert!(!has_groups, "a mechanism that holds packets does not run with flow control");
         let depth_bytes = self.queued(port).depth_bytes(descriptor.queue);
         if !self.buffer.has_room(depth_bytes, descriptor.frame_bytes) {

@@ -1,7 +1,8 @@
 //! The PFC watchdog: it ends pauses that last too long, because a partner that pauses for ever stops the fabric.
 //!
 //! During a storm the class ignores pause frames, and drops its packets or sends them. The storm is over after a time
-//! without pause frames (SONiC, "PFC watchdog").
+//! without pause frames (SONiC, "PFC watchdog"). A class without credit drops its packets, until credit returns or the
+//! time has passed.
 
 use hitless_core::wire::{PortId, Time};
 
@@ -25,7 +26,8 @@ impl Core {
     /// Returns whether a storm makes `port` drop the packets of `class`.
     pub fn is_in_dropping_storm(&self, port: PortId, class: u8) -> bool {
         let state = &self.ports[usize::from(port.0)];
-        let drops = state.config.pfc.and_then(|pfc| pfc.watchdog).is_some_and(|watchdog| watchdog.drops);
+        let drops =
+            state.config.flow_control.and_then(|control| control.watchdog).is_some_and(|watchdog| watchdog.drops);
         drops && state.is_in_storm(class)
     }
 }
@@ -34,7 +36,7 @@ impl Switch {
     /// Looks whether a pause has lasted too long, or whether a storm is over.
     pub(crate) fn watch_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
         let state = &mut self.core.ports[usize::from(port.0)];
-        let Some(watchdog) = state.config.pfc.and_then(|pfc| pfc.watchdog) else { return };
+        let Some(watchdog) = state.config.flow_control.and_then(|control| control.watchdog) else { return };
         let looks_again = SwitchEvent::PauseWatchdog { port, class };
         if let Some(paused_at) = state.rare().storms[usize::from(class)] {
             let over_at = paused_at + watchdog.restoration;
@@ -42,6 +44,11 @@ impl Switch {
                 return environment.schedule(over_at, looks_again);
             }
             state.rare().storms[usize::from(class)] = None;
+            if state.config.flow_control.is_some_and(|control| control.credits().is_some()) {
+                let queue = state.config.class_queue[usize::from(class)];
+                self.wait_for_credit(now, port, queue, environment);
+                return self.serve_when_free(now, port, environment);
+            }
             return self.resume_class(now, port, class, environment);
         }
         let queue = state.config.class_queue[usize::from(class)];

@@ -12,7 +12,15 @@ pub fn lossless(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "lossless");
     let fabric = fabric(dice);
     let places = Places::of(&fabric).expect("the fabric can be built");
-    let mut world = world(fabric, &switch(dice));
+    // A separate stream, so that worlds with pauses keep their seeds.
+    let credits = &mut Dice::new(seed, "credits");
+    let by_credit = credits.once_in(2);
+    let mut switch = parsed(&switch(dice));
+    if by_credit {
+        switch.remove("pfc");
+        switch.insert("cbfc".into(), parsed(&credit_settings(credits)).into());
+    }
+    let mut world = world(fabric, &switch.to_string());
     if dice.once_in(3) {
         world.extend(parsed("[host]\nkernel = { send = \"2 us\", receive = \"2 us\" }"));
     }
@@ -27,7 +35,35 @@ pub fn lossless(seed: u64) -> Table {
     );
     let flows = world.get_mut("flows").and_then(Value::as_array_mut);
     flows.into_iter().for_each(|flows| flows.push(parsed(&burst).into()));
+    if by_credit && credits.once_in(2) {
+        world.insert("link".into(), Value::Array(vec![lossy_link(&world, credits).into()]));
+    }
     world
+}
+
+/// Draws `[switch.cbfc]`. The check refuses memory below a frame, and another world is drawn.
+fn credit_settings(dice: &mut Dice) -> String {
+    let mut text = String::new();
+    if dice.once_in(2) {
+        text += &format!("buffer = \"{} B\"\n", dice.scale(2_000, 200_000));
+    }
+    text += dice.pick(&["", "", "credit = \"256 B\"\n", "credit = \"1 B\"\n"]);
+    if dice.once_in(3) {
+        text += &format!("response = \"{} ns\"\n", dice.scale(0, 2_000));
+    }
+    if dice.once_in(3) {
+        text += &format!("update_spacing = \"{} B\"\n", dice.scale(8, 20_000));
+    }
+    text + dice.pick(&["", "", "watchdog = {}\n"])
+}
+
+/// Draws a link between switches that loses frames, messages about credits included.
+fn lossy_link(world: &Table, dice: &mut Dice) -> Table {
+    let is_dumbbell = world.get("topology").and_then(|topology| topology.get("kind")).and_then(Value::as_str);
+    let ends = if is_dumbbell == Some("dumbbell") { ["left", "right"] } else { ["leaf0", "spine0"] };
+    let arrow = dice.pick(&["->", "<->"]);
+    let rate = dice.pick(&["1e-3", "1e-2"]);
+    parsed(&format!("name = \"{}{arrow}{}\"\nloss = {{ kind = \"bernoulli\", rate = {rate} }}", ends[0], ends[1]))
 }
 
 fn fabric(dice: &mut Dice) -> Table {

@@ -107,7 +107,10 @@ pub fn lossless(evidence: &Evidence<'_>) -> Finding {
         let path = format!("switch.pfc.{name}");
         evidence.world.value(&path).is_some()
     });
-    if !has_pfc || is_changed || ["link", "failure", "mechanism"].iter().any(|list| evidence.has(list)) {
+    let loses_pauses = ["link", "failure", "mechanism"].iter().any(|list| evidence.has(list));
+    // Lost messages about credits grant nothing.
+    let has_credits = evidence.world.value("switch.cbfc").is_some();
+    if !has_credits && (!has_pfc || is_changed || loses_pauses) {
         return None;
     }
     let drops: u64 = evidence.numbers("ports", "lossless_drops").iter().sum();

@@ -20,7 +20,7 @@ impl Subject {
     /// Converts a world; `None` if the check refuses it.
     pub fn of(world: &World, registry: &Registry) -> Option<Self> {
         // Headroom and response times depend on the ports and rates, and change with them in steps.
-        if world.value("switch.pfc").is_some() {
+        if ["switch.pfc", "switch.cbfc"].iter().any(|control| world.value(control).is_some()) {
             return None;
         }
         let scenario = world.check(registry).ok()?;

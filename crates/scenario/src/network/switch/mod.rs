@@ -1,6 +1,7 @@
 //! `[switch]`: the settings of switches, and their conversion to the switch's own configuration.
 
 mod budget;
+mod cbfc;
 mod flow_queueing;
 pub mod hardware;
 mod pfc;
@@ -8,6 +9,7 @@ mod queues;
 mod settings;
 
 pub use budget::BudgetSettings;
+pub use cbfc::CbfcSettings;
 pub use flow_queueing::{DrrSettings, FlowQueueingSettings, FqCodelSettings, IdealFqSettings, SfqSettings};
 pub use pfc::{PfcSettings, PfcWatchdogAction, PfcWatchdogSettings, response_quanta};
 pub use queues::{BufferSettings, EcnPoint, EcnSettings, PortSettings, SchedulerKind, SharedBuffer, StaticBuffer};

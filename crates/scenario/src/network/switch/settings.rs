@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
+use super::cbfc::CbfcSettings;
 use super::flow_queueing::FlowQueueingSettings;
 use super::pfc::PfcSettings;
 use super::queues::PortSettings;
@@ -54,6 +55,9 @@ pub struct SwitchSettings {
     /// Lossless traffic classes by priority flow control; left out: every class can lose packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pfc: Option<PfcSettings>,
+    /// Lossless traffic classes by credit-based flow control, instead of `pfc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cbfc: Option<CbfcSettings>,
     /// Exceptions for some ports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortSettings>,
@@ -126,6 +130,11 @@ impl SwitchSettings {
         if own == 0 { firsts(&|_| true) } else { own }
     }
 
+    /// Returns whether traffic classes are lossless.
+    pub fn has_flow_control(&self) -> bool {
+        self.pfc.is_some() || self.cbfc.is_some()
+    }
+
     /// Returns whether any port marks packets.
     pub fn marks_somewhere(&self) -> bool {
         let by_flow = self.flow_queueing.as_ref().is_some_and(FlowQueueingSettings::marks);
@@ -176,6 +185,7 @@ impl SwitchSettings {
             flow_queueing: None,
             ecn: None,
             pfc: None,
+            cbfc: None,
             ports: Vec::new(),
             recirculation_ports: 1,
             recirculation_rate: hardware.recirculation_rate,

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use hitless_core::engine::Pages;
 use hitless_core::wire::capture::pcapng::{Captured, flag, put_packet};
 use hitless_core::wire::capture::{Flow, FrameBytes, identity};
+use hitless_core::wire::mac_control::CreditMessage;
 use hitless_core::wire::trimmed::Trimmed;
 use hitless_core::wire::{Duration, FlowId, HostId, Packet, ServiceKey, Time, Transport};
 use hitless_scenario::Scenario;
@@ -123,6 +124,10 @@ impl Capture {
 
     /// Captures a frame that has reached the end of a link after `delay`, at node `to`, or was lost on it.
     pub fn on_link(&mut self, now: Time, link: u32, delay: Duration, to: u32, packet: &Packet, fate: Fate) {
+        // Captures contain frames only, and an update of credits is an ordered set.
+        if packet.shims.contains::<CreditMessage>() {
+            return;
+        }
         let plan = Arc::clone(&self.plan);
         let (remark, error) = match fate {
             Fate::Arrives => ("", 0),
@@ -144,6 +149,9 @@ impl Capture {
 
     /// Captures a packet that has ended in a switch, which is node `node`.
     pub fn ended(&mut self, now: Time, switch: u32, node: u32, packet: &Packet, reason: DropReason) {
+        if packet.shims.contains::<CreditMessage>() {
+            return;
+        }
         let (plan, now) = (Arc::clone(&self.plan), now.max(self.changed_at));
         let port = SwitchPort { switch: SwitchId(switch), port: packet.egress_port };
         let is_by_queue = matches!(

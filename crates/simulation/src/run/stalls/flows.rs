@@ -223,7 +223,7 @@ impl<E: Edge> View<'_, E> {
         let (source, destination) =
             if wait.is_request { (data.destination, data.source) } else { (data.source, data.destination) };
         let since = match cause {
-            Cause::Gate(gate) => self.paused_since(gate).unwrap_or(wait.sender.quiet_since),
+            Cause::Gate(gate) => self.stopped_since(gate).unwrap_or(wait.sender.quiet_since),
             _ => wait.sender.quiet_since,
         };
         let until = match cause {

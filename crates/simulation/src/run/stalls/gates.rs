@@ -1,4 +1,4 @@
-//! Paused ports and the ports that they wait for.
+//! Stopped ports and the ports that they wait for.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId};
 use super::View;
 use crate::run::edge::Edge;
 
-/// A class of a sending port that the link partner can pause.
+/// A class of a sending port that the link partner can stop, by a pause or without credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::run) struct Gate {
     pub node: Node,
@@ -22,17 +22,17 @@ impl<E: Edge> View<'_, E> {
         self.topology().ports(gate.node)[usize::from(gate.port.0)].link
     }
 
-    /// Since when the link partner has paused a gate; `None` if it has not.
-    pub fn paused_since(&self, gate: Gate) -> Option<Time> {
+    /// Since when the link partner has stopped a gate; `None` if it has not.
+    pub fn stopped_since(&self, gate: Gate) -> Option<Time> {
         match gate.node {
-            Node::Host(host) => self.hosts_with(host).card_paused_since(host, gate.class),
+            Node::Host(host) => self.hosts_with(host).card_stopped_since(host, gate.class),
             Node::Switch(switch) => self.switch(switch).paused_since(gate.port, gate.class),
         }
     }
 
     /// All gates that can never send again: each waits for gates of this set only.
     pub fn stuck_gates(&self) -> BTreeSet<Gate> {
-        let mut stuck = self.paused_gates();
+        let mut stuck = self.stopped_gates();
         // Remove gates that wait for a port outside of the set, until none is left.
         loop {
             let can_go: Vec<Gate> = stuck.iter().copied().filter(|&gate| !self.is_stuck(gate, &stuck)).collect();
@@ -48,38 +48,42 @@ impl<E: Edge> View<'_, E> {
         !waits_for.is_empty() && waits_for.iter().all(|other| stuck.contains(other))
     }
 
-    fn paused_gates(&self) -> BTreeSet<Gate> {
+    fn stopped_gates(&self) -> BTreeSet<Gate> {
         let topology = self.topology();
         let of_classes = |node: Node, port: PortId, classes: u8| {
             (0..8).filter(move |class| classes >> class & 1 == 1).map(move |class| Gate { node, port, class })
         };
         let switches = topology.switch_ids().flat_map(|id| {
             let switch = self.switch(id);
-            let ports = (0..switch.port_count() as u16).map(PortId).filter(|&port| switch.pfc(port).is_some());
+            let ports = (0..switch.port_count() as u16).map(PortId).filter(|&port| switch.flow_control_of(port).is_some());
             ports.flat_map(move |port| of_classes(Node::Switch(id), port, switch.paused_classes(port)))
         });
         let hosts = topology.host_ids().flat_map(|id| {
             let hosts = self.hosts_with(id);
-            let is_paused = |class: &u8| hosts.card_paused_since(id, *class).is_some();
-            let classes = (0..8).filter(is_paused).fold(0, |classes, class| classes | 1 << class);
+            let is_stopped = |class: &u8| hosts.card_stopped_since(id, *class).is_some();
+            let classes = (0..8).filter(is_stopped).fold(0, |classes, class| classes | 1 << class);
             of_classes(Node::Host(id), PortId(0), classes)
         });
         switches.chain(hosts).collect()
     }
 
-    /// Returns the gates that must send before a paused gate may; empty if it waits for nothing.
+    /// Returns the gates that must send before a stopped gate may; empty if it waits for nothing.
     pub fn waits_for(&self, gate: Gate) -> Vec<Gate> {
         let to = self.topology().ends(self.link_of(gate)).1;
         let Node::Switch(next) = to.node else { return Vec::new() };
         let partner = self.switch(next);
-        if !partner.is_over_threshold(to.port, gate.class) {
+        let frame_bytes = match gate.node {
+            Node::Host(host) => self.hosts_with(host).card_first_frame_bytes(host, gate.class),
+            Node::Switch(switch) => self.switch(switch).first_frame_bytes(gate.port, gate.class),
+        };
+        if !partner.holds_back(to.port, gate.class, frame_bytes) {
             return Vec::new();
         }
         let ports = partner.ports_with_packets_of(to.port, gate.class);
         ports.map(|port| Gate { node: to.node, port, class: gate.class }).collect()
     }
 
-    /// Cycles of ports of switches that have paused each other for ever, in words.
+    /// Cycles of ports of switches that wait for each other for ever, in words.
     pub fn deadlocks(&self) -> Vec<String> {
         let is_of_switch = |gate: &Gate| matches!(gate.node, Node::Switch(SwitchId(_)));
         let mut stuck: BTreeSet<Gate> = self.stuck_gates().into_iter().filter(is_of_switch).collect();

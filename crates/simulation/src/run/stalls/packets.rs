@@ -15,7 +15,7 @@ use crate::run::network::Network;
 /// The reason why a packet does not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// Its class is paused by the link partner of the port where it waits.
+    /// Its class is stopped by the link partner of the port where it waits.
     Gate(Gate),
     /// A mechanism has paused its queue.
     Mechanism(SwitchId, PortId),
@@ -83,14 +83,14 @@ impl<E: Edge> View<'_, E> {
             for port in (0..topology.switch(id).ports.len() as u16).map(PortId) {
                 let look = |packet: PacketHandle| {
                     let gate = Gate { node: Node::Switch(id), port, class: packets[packet].class & 7 };
-                    let stop = self.paused_since(gate).map_or(Stop::Mechanism(id, port), |_| Stop::Gate(gate));
+                    let stop = self.stopped_since(gate).map_or(Stop::Mechanism(id, port), |_| Stop::Gate(gate));
                     stops.insert(packet.0, stop);
                 };
                 network.switches[id.0 as usize].each_stopped(port, look);
             }
         }
         for id in topology.host_ids().filter(|&id| is_here(Node::Host(id))) {
-            network.hosts.each_paused(id, |packet| {
+            network.hosts.each_stopped(id, |packet| {
                 let gate = Gate { node: Node::Host(id), port: PortId(0), class: packets[packet].class & 7 };
                 stops.insert(packet.0, Stop::Gate(gate));
             });

@@ -178,15 +178,22 @@ impl<E: Edge> View<'_, E> {
     fn waits_behind(&self, first: Gate) -> String {
         let name = |&gate: &Gate| self.topology().link_name(self.link_of(gate));
         let peer = self.topology().name(self.topology().ends(self.link_of(first)).1.node);
-        let since = self.paused_since(first).map_or(String::new(), |since| format!(" since {}", in_us(since)));
+        let since = self.stopped_since(first).map_or(String::new(), |since| format!(" since {}", in_us(since)));
         let (way, cycle) = self.way_into_cycle(first);
-        let mut text = format!("waits behind {}, paused by {peer} in class {}{since}", name(&first), first.class);
+        let class = first.class;
+        let has_credits = self.global.scenario.switch.cbfc.is_some();
+        let mut text = if has_credits {
+            format!("waits behind {}, without credits of {peer} in class {class}{since}", name(&first))
+        } else {
+            format!("waits behind {}, paused by {peer} in class {class}{since}", name(&first))
+        };
         if way.len() > 1 {
             let shown: Vec<String> = way.iter().skip(1).take(LINKS).map(name).collect();
             let rest = if way.len() - 1 > LINKS { ", ..." } else { "" };
             let _ = write!(text, "; {peer} waits for {}{rest}", shown.join(", which waits for "));
         }
-        let _ = write!(text, "; the ports have paused each other for ever: {}", self.cycle_in_words(&cycle));
+        let each_other = if has_credits { "wait for each other" } else { "have paused each other" };
+        let _ = write!(text, "; the ports {each_other} for ever: {}", self.cycle_in_words(&cycle));
         text
     }
 }

@@ -6,11 +6,15 @@ use super::QueuedScheduler;
 use crate::queueing::entry::Entry;
 
 impl QueuedScheduler {
-    /// Lets all queues hold lossless packets, which are admitted and refunded by their priority group.
-    pub fn hold_lossless(&mut self) {
+    /// Lets all queues hold lossless packets, which are admitted and refunded by their priority group. With `by_credit`
+    /// each frame needs credit, and none passes an idle port without this check.
+    pub fn hold_lossless(&mut self, by_credit: bool) {
         for (number, queue) in self.queues.iter_mut().enumerate() {
             (queue.is_lossless, queue.has_duties) = (true, true);
             self.apart |= 1 << number;
+            if by_credit {
+                queue.passing_bytes = 0;
+            }
         }
     }
 
@@ -18,6 +22,11 @@ impl QueuedScheduler {
     #[inline]
     pub const fn is_apart(&self, queue: QueueId) -> bool {
         self.apart >> queue.0 & 1 == 1
+    }
+
+    /// Returns the packet that leaves `queue` next.
+    pub fn first(&self, queue: QueueId) -> Option<Entry> {
+        self.queues[usize::from(queue.0)].waiting.first().copied()
     }
 
     /// Takes all waiting packets out of `queue`.

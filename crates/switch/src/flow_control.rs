@@ -1,10 +1,11 @@
-//! Priority flow control (IEEE 802.1Qbb): the buffer of lossless traffic classes, and when to pause the link partner.
+//! Flow control: the buffer of lossless traffic classes, and the signals to the link partner.
 //!
 //! A port has a priority group for each lossless class. While a packet waits in a queue, it counts in the group of the
-//! port where it arrived. Above the XOFF threshold packets go to the headroom of the group, and the partner is paused.
-//! The headroom holds all frames that arrive until the partner stops.
+//! port where it arrived. With priority flow control (IEEE 802.1Qbb) packets above the XOFF threshold go to the
+//! headroom of the group, and the partner is paused; the headroom holds all frames that arrive until it stops. With
+//! credits the whole group is headroom, and the partner sends within its free part.
 
-use hitless_core::wire::{Duration, PortId, Time};
+use hitless_core::wire::{CreditRules, Duration, PortId, ReceiverCredits, Time};
 
 /// Number of bytes of a priority group at which the partner is paused.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,36 +16,96 @@ pub enum XoffThreshold {
     OfFree(f64),
 }
 
-/// Priority flow control at a port.
+/// Flow control at a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PortPfc {
+pub struct FlowControl {
     /// The lossless traffic classes, one bit each.
     pub classes: u8,
-    /// Threshold of each class.
-    pub xoff: XoffThreshold,
-    /// Distance below the threshold at which the partner may resume.
-    pub xon_offset_bytes: u64,
-    /// Memory of each class for frames that arrive after XOFF; the shared buffer does not contain it.
+    /// The signals that limit the partner.
+    pub kind: FlowControlKind,
+    /// Memory of each class that the shared buffer does not contain: for frames that arrive after XOFF, or with credits
+    /// for all frames.
     pub headroom_bytes: u64,
-    /// Time from the arrival of a pause frame until this port stops.
-    pub response: Duration,
     /// Whether a lossless packet without room is a violation: the headroom suffices, and links deliver pause frames.
     pub is_guaranteed: bool,
     /// `None` lets a pause last as long as the partner wants.
     pub watchdog: Option<PfcWatchdog>,
 }
 
-impl PortPfc {
+/// The kinds of flow control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FlowControlKind {
+    /// Priority flow control.
+    Pauses(PauseRules),
+    /// Credit-based flow control.
+    Credits(PortCredits),
+}
+
+/// The parameters of priority flow control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PauseRules {
+    /// Threshold of each class.
+    pub xoff: XoffThreshold,
+    /// Distance below the threshold at which the partner may resume.
+    pub xon_offset_bytes: u64,
+    /// Time from the arrival of a pause frame until this port stops.
+    pub response: Duration,
+}
+
+/// The parameters of credit-based flow control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortCredits {
+    /// Parameters of both directions.
+    pub rules: CreditRules,
+    /// Credits of each class at the link partner.
+    pub limit: u32,
+}
+
+impl FlowControl {
     /// Returns whether `class` is lossless.
     pub const fn is_lossless(&self, class: u8) -> bool {
         // IEEE 802.1Q has eight priorities; a pause frame has one bit for each (802.1Qbb).
         self.classes >> (class & 7) & 1 == 1
     }
 
+    /// Returns the parameters of credits; `None` with priority flow control.
+    pub const fn credits(&self) -> Option<PortCredits> {
+        match self.kind {
+            FlowControlKind::Credits(credits) => Some(credits),
+            FlowControlKind::Pauses(_) => None,
+        }
+    }
+
+    /// Returns the response time to pause frames.
+    pub const fn pause_response(&self) -> Duration {
+        match self.kind {
+            FlowControlKind::Pauses(rules) => rules.response,
+            FlowControlKind::Credits(_) => Duration::ZERO,
+        }
+    }
+
+    /// Returns the bytes of memory that a frame takes.
+    pub const fn memory_bytes(&self, frame_bytes: u32) -> u64 {
+        match self.kind {
+            FlowControlKind::Pauses(_) => frame_bytes as u64,
+            FlowControlKind::Credits(credits) => credits.rules.memory_bytes(frame_bytes),
+        }
+    }
+
     fn limit_bytes(&self, free_bytes: u64) -> u64 {
-        match self.xoff {
-            XoffThreshold::Bytes(bytes) => bytes,
-            XoffThreshold::OfFree(factor) => (factor * free_bytes as f64) as u64,
+        match self.kind {
+            FlowControlKind::Pauses(PauseRules { xoff: XoffThreshold::Bytes(bytes), .. }) => bytes,
+            FlowControlKind::Pauses(PauseRules { xoff: XoffThreshold::OfFree(factor), .. }) => {
+                (factor * free_bytes as f64) as u64
+            }
+            FlowControlKind::Credits(_) => 0,
+        }
+    }
+
+    fn xon_offset_bytes(&self) -> u64 {
+        match self.kind {
+            FlowControlKind::Pauses(rules) => rules.xon_offset_bytes,
+            FlowControlKind::Credits(_) => 0,
         }
     }
 }
@@ -82,6 +143,8 @@ pub(crate) struct PriorityGroup {
     pub is_over: bool,
     /// Time of the next pause frame to the partner; [`Time::NEVER`] means none.
     pub tells_at: Time,
+    /// The credits of frames from the partner.
+    pub credits: ReceiverCredits,
     pub drops: u64,
     /// Bytes of the group by the port at which they wait.
     by_egress: Vec<u64>,
@@ -95,6 +158,7 @@ impl Default for PriorityGroup {
             headroom_peak_bytes: 0,
             is_over: false,
             tells_at: Time::NEVER,
+            credits: ReceiverCredits::default(),
             drops: 0,
             by_egress: Vec::new(),
         }
@@ -103,14 +167,14 @@ impl Default for PriorityGroup {
 
 impl PriorityGroup {
     /// Charges a frame, while `free_bytes` of the shared buffer are free.
-    pub fn charge(&mut self, pfc: &PortPfc, free_bytes: u64, frame_bytes: u32) -> Charge {
-        let frame_bytes = u64::from(frame_bytes);
+    pub fn charge(&mut self, control: &FlowControl, free_bytes: u64, frame_bytes: u32) -> Charge {
+        let frame_bytes = control.memory_bytes(frame_bytes);
         // The headroom is for frames sent before the partner heard of the pause, so it comes second.
-        if frame_bytes <= free_bytes && self.shared_bytes + frame_bytes <= pfc.limit_bytes(free_bytes) {
+        if frame_bytes <= free_bytes && self.shared_bytes + frame_bytes <= control.limit_bytes(free_bytes) {
             self.shared_bytes += frame_bytes;
             return Charge::Shared;
         }
-        if self.headroom_bytes + frame_bytes > pfc.headroom_bytes {
+        if self.headroom_bytes + frame_bytes > control.headroom_bytes {
             self.drops += 1;
             return Charge::Refused;
         }
@@ -119,9 +183,8 @@ impl PriorityGroup {
         Charge::Headroom
     }
 
-    /// Refunds a frame. Returns the part of it that leaves the headroom, which empties first.
-    pub fn refund(&mut self, frame_bytes: u32) -> u64 {
-        let frame_bytes = u64::from(frame_bytes);
+    /// Refunds the memory of a frame. Returns the part of it that leaves the headroom, which empties first.
+    pub fn refund(&mut self, frame_bytes: u64) -> u64 {
         let of_headroom = frame_bytes.min(self.headroom_bytes);
         self.headroom_bytes -= of_headroom;
         assert!(frame_bytes - of_headroom <= self.shared_bytes, "a priority group got back more bytes than it gave");
@@ -130,8 +193,8 @@ impl PriorityGroup {
     }
 
     /// Returns whether a paused partner may resume.
-    pub fn may_resume(&self, pfc: &PortPfc, free_bytes: u64) -> bool {
-        let resumes_at = pfc.limit_bytes(free_bytes).saturating_sub(pfc.xon_offset_bytes);
+    pub fn may_resume(&self, control: &FlowControl, free_bytes: u64) -> bool {
+        let resumes_at = control.limit_bytes(free_bytes).saturating_sub(control.xon_offset_bytes());
         self.headroom_bytes == 0 && self.shared_bytes <= resumes_at
     }
 
@@ -154,7 +217,7 @@ impl PriorityGroup {
         self.by_egress.iter().enumerate().filter(|(_, bytes)| **bytes > 0).map(|(port, _)| PortId(port as u16))
     }
 
-    #[cfg(test)]
+    /// Returns the bytes of memory that the group's frames take.
     pub fn bytes(&self) -> u64 {
         self.shared_bytes + self.headroom_bytes
     }
@@ -163,9 +226,9 @@ impl PriorityGroup {
 /// Flow control at a port until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowControlCounters {
-    /// Pause and resume frames sent.
+    /// Pause and resume frames sent, or messages about credits.
     pub pause_frames_sent: u64,
-    /// Time that the partner has paused classes, added over the classes.
+    /// Time that the partner has paused classes, or left them without credit, added over the classes.
     pub paused: Duration,
     /// Maximum number of bytes in the headroom of a class.
     pub headroom_peak_bytes: u64,
@@ -179,16 +242,30 @@ pub struct FlowControlCounters {
 mod tests {
     use super::*;
 
-    fn pfc(xoff: XoffThreshold) -> PortPfc {
-        PortPfc {
+    fn pfc(xoff: XoffThreshold) -> FlowControl {
+        FlowControl {
             classes: 1 << 3,
-            xoff,
-            xon_offset_bytes: 2_000,
+            kind: FlowControlKind::Pauses(PauseRules { xoff, xon_offset_bytes: 2_000, response: Duration::ZERO }),
             headroom_bytes: 5_000,
-            response: Duration::ZERO,
             is_guaranteed: true,
             watchdog: None,
         }
+    }
+
+    #[test]
+    fn with_credits_frames_take_whole_credits_of_the_headroom_only() {
+        let rules = CreditRules {
+            credit_bytes: 1_000,
+            response: Duration::ZERO,
+            update_interval: Duration::ZERO,
+            sync_interval: None,
+        };
+        let credits = PortCredits { rules, limit: 5 };
+        let control = FlowControl { kind: FlowControlKind::Credits(credits), ..pfc(XoffThreshold::Bytes(0)) };
+        let mut group = PriorityGroup::default();
+        let charges = [1_500, 1_000, 1_001, 1].map(|frame_bytes| group.charge(&control, u64::MAX, frame_bytes));
+        assert_eq!(charges, [Charge::Headroom, Charge::Headroom, Charge::Headroom, Charge::Refused]);
+        assert_eq!((group.bytes(), group.refund(control.memory_bytes(1_001)), group.bytes()), (5_000, 2_000, 3_000));
     }
 
     #[test]
