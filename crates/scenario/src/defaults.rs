@@ -43,6 +43,13 @@ fn fabric(scenario: &Table) -> Option<Topology> {
         let name = link.get("name").and_then(Value::as_str).unwrap_or_default();
         for directed in select_links(&topology, name).unwrap_or_default() {
             topology.set_spec(directed, quantity(Some(link), "rate"), quantity(Some(link), "delay"));
+            let changes = link.get("changes").and_then(Value::as_array);
+            for change in changes.into_iter().flatten().filter_map(Value::as_table) {
+                let (rate, delay) = (quantity(Some(change), "rate"), quantity(Some(change), "delay"));
+                if rate.is_some() || delay.is_some() {
+                    topology.note_change(directed, rate, delay);
+                }
+            }
         }
     }
     Some(topology)

@@ -62,6 +62,13 @@ impl Hosts {
 
     /// Gives the waiting flows of a lane their turns.
     pub(super) fn port_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, lane: Lane, env: &mut E) {
+        self.give_turns(now, host, lane, env);
+        // Until here the lane's event counts as pending, so that flows that wait again do not schedule another.
+        self.hosts[host.0 as usize].lane_drained(lane, now, env);
+    }
+
+    /// Gives the waiting flows of a lane turns while its cards have room.
+    pub(super) fn give_turns<E: HostEnvironment>(&mut self, now: Time, host: HostId, lane: Lane, env: &mut E) {
         let place = host.0 as usize;
         while let Some(flow) = self.hosts[place].ports.as_mut().and_then(|ports| ports.next_turn(lane, now)) {
             self.visit_at(now, flow, host, env, Connection::take_turn);
@@ -69,8 +76,6 @@ impl Hosts {
                 self.line_up(now, flow, host, env);
             }
         }
-        // Until here the lane's event counts as pending, so that flows that wait again do not schedule another.
-        self.hosts[place].lane_drained(lane, now, env);
     }
 
     /// Adds a waiting flow to the line of its port.
@@ -115,7 +120,7 @@ impl HostState {
     /// Schedules the drain event of a lane with waiting flows, if necessary.
     fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
         let Some(ports) = &mut self.ports else { return };
-        let drained_at = ports.cards(lane).map(NetworkCard::drained_at).max().unwrap_or(now).max(now);
+        let drained_at = ports.drained_at(lane).unwrap_or(now).max(now);
         let line = ports.line_mut(lane);
         if !line.drain_pending && !line.flows.is_empty() {
             line.drain_pending = true;
@@ -127,6 +132,13 @@ impl HostState {
     pub fn send_by_port<E: HostEnvironment>(&mut self, now: Time, port: PortId, packet: PacketHandle, env: &mut E) {
         let frame_bytes = env.packets()[packet].frame_bytes;
         let Some(ports) = &mut self.ports else { return };
+        if let Some((_, queue)) = ports.changing_line(port) {
+            return if queue.push(now, 0, packet, frame_bytes) {
+                self.begin_next(now, port, false, env);
+            } else {
+                self.drop(packet, env);
+            };
+        }
         match ports.card_mut(port).enqueue(now, frame_bytes) {
             Some(departure) => env.transmit_by_port(self.id, port, packet, departure),
             None => self.drop(packet, env),

@@ -34,7 +34,7 @@ impl Check<'_> {
         self.require(has_queues, SECTION, "needs queues of classes: leave out switch.flow_queueing");
         let has_one_port = !around.topology.has_multi_homed_hosts();
         self.require(has_one_port, SECTION, "needs hosts with one port: cards with several do not obey pause frames");
-        let is_constant = around.scenario.changing_lines(around.topology).is_empty();
+        let is_constant = around.topology.changing_lines().is_empty();
         self.require(is_constant, SECTION, "needs constant links: the headroom is for their first rate and delay");
         self.lossless_queues(around);
         self.lossless_mechanisms(around);

@@ -58,6 +58,8 @@ impl LinkImpairment {
     pub fn shape(&self, topology: &mut Topology) {
         for link in select_links(topology, &self.name).unwrap_or_default() {
             topology.set_spec(link, self.rate, self.delay);
+            let changes = self.changes.iter().filter(|change| change.rate.is_some() || change.delay.is_some());
+            changes.for_each(|change| topology.note_change(link, change.rate, change.delay));
         }
     }
 }
@@ -72,12 +74,11 @@ pub struct LinkChange {
     /// Loss model after the change; left out: as before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// Rate of the frames that begin after the change; left out: as before. Only a switch can change the rate that it
-    /// sends at.
+    /// Rate of the frames that begin after the change; left out: as before.
     #[serde(default, with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// Propagation delay of the frames that begin after the change; left out: as before. When it shrinks, the sending
-    /// switch waits, so that its next frame arrives directly after the frames in flight. Only a switch can change it.
+    /// Propagation delay of the frames that begin after the change; left out: as before. When it shrinks, the sender
+    /// waits, so that its next frame arrives directly after the frames in flight.
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
 }

@@ -6,9 +6,9 @@ use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
-use hitless_scenario::network::topology::{DirectedLink, LinkId, SwitchId};
+use hitless_scenario::network::topology::{DirectedLink, Endpoint, LinkId, Node, SwitchId};
 use hitless_scenario::workload::FlowSpec;
-use hitless_switch::{PortState, Switch};
+use hitless_switch::PortState;
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};
@@ -27,8 +27,8 @@ pub(super) trait Fabric {
     /// Sets the loss model of a link; `stream` provides the random numbers if the link lacks a stream.
     fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream);
 
-    /// Sets the rate of a line that a switch sends on, for later frames.
-    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32);
+    /// Sets the rate of a line for later frames.
+    fn set_rate(&mut self, now: Time, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32);
 
     /// Sets the delay of a link for later frames; returns the old delay.
     fn set_delay(&mut self, link: DirectedLink, delay: Duration) -> Duration;
@@ -96,9 +96,12 @@ impl<E: Edge> Fabric for Network<E> {
         self.shared.links.set_loss(link.index(), model, line_rate, stream);
     }
 
-    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
-        let (switch, port) = self.sending_port(link);
-        switch.set_line_rate(port, rate, clock_offset_ppb);
+    fn set_rate(&mut self, now: Time, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
+        let Endpoint { node, port } = self.topology.ends(link).0;
+        match node {
+            Node::Host(host) => self.hosts.set_line_rate(now, host, port, rate),
+            Node::Switch(switch) => self.switches[switch.0 as usize].set_line_rate(port, rate, clock_offset_ppb),
+        }
     }
 
     fn set_delay(&mut self, link: DirectedLink, delay: Duration) -> Duration {
@@ -106,8 +109,11 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn hold_line(&mut self, link: DirectedLink, longer: Duration) {
-        let (switch, port) = self.sending_port(link);
-        switch.hold_line(port, longer);
+        let Endpoint { node, port } = self.topology.ends(link).0;
+        match node {
+            Node::Host(host) => self.hosts.hold_line(host, port, longer),
+            Node::Switch(switch) => self.switches[switch.0 as usize].hold_line(port, longer),
+        }
     }
 
     fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
@@ -188,13 +194,6 @@ fn flow_of(packet: &Packet) -> Option<u32> {
 }
 
 impl<E: Edge> Network<E> {
-    /// The switch and the port that send on a link.
-    fn sending_port(&mut self, link: DirectedLink) -> (&mut Switch, PortId) {
-        let from = self.topology.ends(link).0;
-        let switch = from.node.switch().expect("only a switch changes the rate and the delay of its line");
-        (&mut self.switches[switch.0 as usize], from.port)
-    }
-
     fn note_change(&mut self, now: Time) {
         if let Some(capture) = &mut self.shared.capture {
             capture.note_change(now);

@@ -10,7 +10,7 @@ const LINK: &str = "rate = \"100 Gbps\", delay = \"1 us\", overhead_bytes = 0";
 const DETECTED: &str = "[recovery]\ndetection = { kind = \"signal-loss\", delay = \"10 us\" }\n";
 const REROUTED: &str = "scheme = { kind = \"local-reroute\", backup = \"first\" }\n";
 const UNREPAIRED: &str = "scheme = { kind = \"none\" }\n";
-const TRANSPORTS: [&str; 5] = [
+pub const TRANSPORTS: [&str; 5] = [
     "kind = \"tcp\"\ncongestion = \"dctcp\"\nrto_min = \"200 us\"",
     "kind = \"roce\"\ntimeout = \"200 us\"",
     "kind = \"uet\"",
@@ -19,7 +19,7 @@ const TRANSPORTS: [&str; 5] = [
 ];
 
 /// A leaf-spine fabric with 4 leaves, 2 spines and 4 hosts per leaf, in each plane.
-fn fabric(planes: u32, leaves_per_host: u32, more: &str) -> String {
+pub fn fabric(planes: u32, leaves_per_host: u32, more: &str) -> String {
     format!(
         "name = \"homes\"\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n\
          [topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\n\
@@ -30,7 +30,7 @@ fn fabric(planes: u32, leaves_per_host: u32, more: &str) -> String {
 }
 
 /// `count` flows between hosts on different leaves that start within `count` ns.
-fn flows(transport: &str, count: u32, bytes: u64) -> String {
+pub fn flows(transport: &str, count: u32, bytes: u64) -> String {
     format!(
         "[[transport]]\nname = \"t\"\n{transport}\n\
          [[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h0..h1\"]\n\
@@ -44,11 +44,11 @@ fn failures(links: impl IntoIterator<Item = String>) -> String {
     links.into_iter().map(each).collect()
 }
 
-fn last_us(outcome: &Outcome) -> f64 {
+pub fn last_us(outcome: &Outcome) -> f64 {
     times(outcome, "flows", "finished_ps").iter().copied().max().unwrap_or(0) as f64 / 1e6
 }
 
-fn assert_all_completed(outcome: &Outcome, what: &str) {
+pub fn assert_all_completed(outcome: &Outcome, what: &str) {
     let outcomes = texts(outcome, "flows", "outcome");
     assert!(outcomes.iter().all(|outcome| outcome == "completed"), "{what}: {outcomes:?}");
 }

@@ -84,6 +84,39 @@ pub struct Link {
     pub specs: [LinkSpec; 2],
 }
 
+/// Rates and delays of one direction of a link during the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineRange {
+    pub lowest_rate: BitRate,
+    pub highest_rate: BitRate,
+    pub shortest_delay: Duration,
+    pub longest_delay: Duration,
+}
+
+impl LineRange {
+    /// Makes the range of a line that keeps its rate and delay.
+    pub const fn constant(spec: LinkSpec) -> Self {
+        let LinkSpec { rate, delay, .. } = spec;
+        Self { lowest_rate: rate, highest_rate: rate, shortest_delay: delay, longest_delay: delay }
+    }
+
+    /// Returns whether the line keeps its rate.
+    pub fn has_constant_rate(self) -> bool {
+        self.lowest_rate == self.highest_rate
+    }
+
+    /// Returns the range of both.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            lowest_rate: self.lowest_rate.min(other.lowest_rate),
+            highest_rate: self.highest_rate.max(other.highest_rate),
+            shortest_delay: self.shortest_delay.min(other.shortest_delay),
+            longest_delay: self.longest_delay.max(other.longest_delay),
+        }
+    }
+}
+
 impl Link {
     /// Returns the lower rate and the longer delay of the two directions.
     pub fn slowest(&self) -> LinkSpec {
@@ -185,6 +218,8 @@ pub struct Topology {
     pub switches: Vec<Switch>,
     /// By [`LinkId`].
     pub links: Vec<Link>,
+    /// By [`DirectedLink::index`], only for lines that change during the run.
+    pub(super) changing: BTreeMap<usize, LineRange>,
     pub(super) names: BTreeMap<String, Node>,
 }
 
@@ -216,6 +251,41 @@ impl Topology {
         let spec = &mut self.links[directed.link.0 as usize].specs[directed.direction as usize];
         spec.rate = rate.unwrap_or(spec.rate);
         spec.delay = delay.unwrap_or(spec.delay);
+    }
+
+    /// Notes that one direction of a link takes another rate or delay during the run.
+    pub fn note_change(&mut self, directed: DirectedLink, rate: Option<BitRate>, delay: Option<Duration>) {
+        let spec = self.spec(directed);
+        let changed = LinkSpec { rate: rate.unwrap_or(spec.rate), delay: delay.unwrap_or(spec.delay), ..spec };
+        let range = self.line_range(directed).joined(LineRange::constant(changed));
+        self.changing.insert(directed.index(), range);
+    }
+
+    /// Returns whether rate or delay of a directed link change during the run.
+    pub fn line_changes(&self, directed: DirectedLink) -> bool {
+        self.changing.contains_key(&directed.index())
+    }
+
+    /// Returns the lines that change during the run, by [index](DirectedLink::index).
+    pub const fn changing_lines(&self) -> &BTreeMap<usize, LineRange> {
+        &self.changing
+    }
+
+    /// Returns the rates and delays of a directed link during the run.
+    pub fn line_range(&self, directed: DirectedLink) -> LineRange {
+        let known = self.changing.get(&directed.index()).copied();
+        known.unwrap_or_else(|| LineRange::constant(self.spec(directed)))
+    }
+
+    /// Returns the lowest rate and the longest delay of a directed link during the run: the worst for times.
+    pub fn slowest_spec(&self, directed: DirectedLink) -> LinkSpec {
+        let range = self.line_range(directed);
+        LinkSpec { rate: range.lowest_rate, delay: range.longest_delay, ..self.spec(directed) }
+    }
+
+    /// Returns [`Self::slowest_spec`] of each direction of each link.
+    pub fn slowest_specs(&self) -> impl Iterator<Item = LinkSpec> + '_ {
+        (0..2 * self.links.len()).map(|index| self.slowest_spec(DirectedLink::from_index(index)))
     }
 
     pub fn node(&self, name: &str) -> Option<Node> {
@@ -275,6 +345,11 @@ impl Topology {
 
     pub fn has_multi_homed_hosts(&self) -> bool {
         self.hosts.iter().any(Host::is_multi_homed)
+    }
+
+    /// Returns whether a host needs a card for each port: if it has several, or a line that changes during the run.
+    pub fn has_ports(&self, host: &Host) -> bool {
+        host.is_multi_homed() || host.ports.iter().any(|port| self.line_changes(port.link))
     }
 
     pub fn ports(&self, node: Node) -> &[Port] {

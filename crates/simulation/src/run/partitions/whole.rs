@@ -142,8 +142,8 @@ impl Fabric for Whole<'_> {
         self.behind(link).network.set_loss(link, model, stream);
     }
 
-    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
-        self.before(link).network.set_rate(link, rate, clock_offset_ppb);
+    fn set_rate(&mut self, now: Time, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
+        self.before(link).network.set_rate(now, link, rate, clock_offset_ppb);
     }
 
     // The sender reads the delay, and the receiver has the link after the join.
