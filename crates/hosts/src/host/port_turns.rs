@@ -48,6 +48,13 @@ impl Hosts {
         }
     }
 
+    /// Tells a host with several ports the destinations that each of them does not reach, in the order of ports. Replaces
+    /// the previous lists.
+    pub fn set_lost<'a>(&mut self, host: HostId, by_port: impl Iterator<Item = &'a [HostId]>) {
+        let ports = self.hosts[host.0 as usize].ports.as_mut();
+        ports.expect("only hosts with several ports choose among them").set_lost_by_port(by_port);
+    }
+
     /// Sends a packet that has passed the delay of its host's stack.
     pub(super) fn emit_by_port<E: HostEnvironment>(
         &mut self,

@@ -60,7 +60,7 @@ pub struct Ports {
     /// Planes of each host's ports, one bit each.
     #[configured]
     planes: Arc<[u64]>,
-    /// Planes that do not reach a destination now.
+    /// Ports that do not reach a destination now.
     lost: BTreeMap<HostId, u64>,
     /// Ports of this host that the others do not use, because the fabric cannot reach them.
     unreachable: u64,
@@ -88,9 +88,11 @@ impl Ports {
 
     /// Returns the usable ports towards a destination, one bit each.
     fn usable(&self, destination: HostId) -> u64 {
-        let planes = self.planes[destination.0 as usize] & !self.lost.get(&destination).copied().unwrap_or(0);
+        let planes = self.planes[destination.0 as usize];
         let is_usable = |port: &Port| port.is_up && planes >> port.config.plane & 1 == 1;
-        self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number)
+        let usable =
+            self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number);
+        usable & !self.lost.get(&destination).copied().unwrap_or(0)
     }
 
     /// Returns the port for `key`. Without any usable port the choice is as if all were usable.
@@ -191,9 +193,19 @@ impl Ports {
 
     /// Notes the planes that do not reach a destination.
     pub fn set_lost(&mut self, destination: HostId, planes: u64) {
-        match planes {
+        let ports = self.ports.iter().enumerate();
+        let lost = ports.fold(0, |lost, (number, port)| lost | (planes >> port.config.plane & 1) << number);
+        match lost {
             0 => drop(self.lost.remove(&destination)),
-            _ => drop(self.lost.insert(destination, planes)),
+            _ => drop(self.lost.insert(destination, lost)),
+        }
+    }
+
+    /// Notes the destinations that each port does not reach, in the order of ports, and forgets the previous ones.
+    pub fn set_lost_by_port<'a>(&mut self, by_port: impl Iterator<Item = &'a [HostId]>) {
+        self.lost.clear();
+        for (number, lost) in by_port.enumerate() {
+            lost.iter().for_each(|&destination| *self.lost.entry(destination).or_default() |= 1 << number);
         }
     }
 }

@@ -121,7 +121,7 @@ impl ControlPlane {
             }
         }
         let withdrawn = self.recovery.withdrawn();
-        if !withdrawn.is_empty() {
+        if withdrawn.keys().any(|links| !links.is_empty()) {
             network.withdraw(&withdrawn);
         }
     }

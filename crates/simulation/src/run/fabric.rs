@@ -1,12 +1,15 @@
 //! Interface for run-wide actions (changes, failures, flow starts, samples), for a run of one partition ([`Network`])
 //! or several.
 
+use std::collections::BTreeMap;
+
 use hitless_core::engine::{OrderKey, Stream};
 use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time, Transport};
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
-use hitless_scenario::network::topology::{DirectedLink, Endpoint, LinkId, Node, SwitchId};
+use hitless_scenario::network::routing::Withdrawn;
+use hitless_scenario::network::topology::{DirectedLink, Endpoint, Node, Planes, SwitchId};
 use hitless_scenario::workload::FlowSpec;
 use hitless_switch::PortState;
 
@@ -56,8 +59,9 @@ pub(super) trait Fabric {
     /// Redirects packets for a port to `backup`, or back to the port itself.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>);
 
-    /// Withdraws the paths over these links, and restores all others.
-    fn withdraw(&mut self, links: &[LinkId]);
+    /// Withdraws the paths over the links that each switch knows of, and restores all others. Hosts with several ports
+    /// avoid those that no longer lead to a destination.
+    fn withdraw(&mut self, known: &Withdrawn);
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64;
 
@@ -149,8 +153,11 @@ impl<E: Edge> Fabric for Network<E> {
         self.shared.routing.set_detour(switch, port, backup);
     }
 
-    fn withdraw(&mut self, links: &[LinkId]) {
-        self.shared.routing.withdraw(&self.topology, links);
+    fn withdraw(&mut self, known: &Withdrawn) {
+        self.shared.routing.withdraw(&self.topology, known);
+        if self.topology.has_multi_homed_hosts() {
+            self.tell_hosts_of_paths();
+        }
     }
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {
@@ -194,6 +201,27 @@ fn flow_of(packet: &Packet) -> Option<u32> {
 }
 
 impl<E: Edge> Network<E> {
+    /// Tells each host with several ports the destinations that each port does not reach, although its plane has them.
+    fn tell_hosts_of_paths(&mut self) {
+        let Self { topology, shared, hosts, .. } = self;
+        let planes = Planes::new(topology);
+        let of_hosts: Vec<u64> = topology.host_ids().map(|host| planes.of_host(topology, host)).collect();
+        let mut lost = BTreeMap::<SwitchId, Vec<HostId>>::new();
+        for host in topology.host_ids().filter(|&host| topology.host(host).is_multi_homed()) {
+            for (switch, plane) in
+                topology.attachments(host).map(|(switch, _)| switch).zip(planes.of_ports(topology, host))
+            {
+                lost.entry(switch).or_insert_with(|| {
+                    let is_lost = |to: &HostId| {
+                        of_hosts[to.0 as usize] >> plane & 1 == 1 && shared.routing.next_hops(switch, *to).is_empty()
+                    };
+                    topology.host_ids().filter(is_lost).collect()
+                });
+            }
+            hosts.set_lost(host, topology.attachments(host).map(|(switch, _)| &*lost[&switch]));
+        }
+    }
+
     fn note_change(&mut self, now: Time) {
         if let Some(capture) = &mut self.shared.capture {
             capture.note_change(now);

@@ -126,7 +126,8 @@ fn protected(mechanism: &str, loss: &str, changes: &str) -> String {
 }
 
 const LINKGUARDIAN: &str = "kind = \"linkguardian\"\nlink = \"sw2->sw6\"";
-const RETRY: &str = "kind = \"link-layer-retry\"\nlink = \"sw2->sw6\"\nadmission_control = false";
+const RETRY: &str =
+    "kind = \"link-layer-retry\"\nlink = \"sw2->sw6\"\nadmission_control = false\ninit_action = \"block\"";
 const WHARF: &str = "kind = \"wharf\"\nlink = \"sw2->sw6\"";
 const RANDOM: &str = "{ kind = \"bernoulli\", rate = 0.01 }";
 /// At most one frame of each block of six.

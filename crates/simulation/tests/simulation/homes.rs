@@ -253,3 +253,33 @@ fn a_constant_rate_must_fit_one_port_and_autopsies_and_flow_control_need_hosts_w
     let error = support::check(&fabric(2, 1, &udp("150 Gbps"))).expect_err("it exceeds a port");
     assert!(error.contains("its rate (150 Gbps) is above that of the link of h0 (100 Gbps)"), "{error}");
 }
+
+/// Both uplinks of a leaf fail at 20 us, and all switches know it at 60 us.
+#[test]
+fn with_withdrawn_paths_hosts_leave_a_port_that_leads_nowhere_and_return_to_it() {
+    let withdrawn = "scheme = { kind = \"withdraw\", notice = \"30 us\" }\n";
+    for (planes, leaves_per_host, prefix) in [(2, 1, "p0-"), (1, 2, "")] {
+        let links = [0, 1].map(|spine| format!("{prefix}leaf0<->{prefix}spine{spine}"));
+        let failures = failures(links).replace("15 ms", "300 us");
+        for transport in TRANSPORTS {
+            // Eight flows of hosts of the leaf, in both directions.
+            let flows = flows(transport, 8, 3_000_000);
+            let back =
+                flows.replace("name = \"f\"", "name = \"back\"").replace("h4..h5", "h9").replace("h0..h1", "h4..h5");
+            let back = back
+                .replace("h9", "h0..h1")
+                .split_once("[[flows]]")
+                .map_or(String::new(), |(_, rest)| format!("[[flows]]{rest}"));
+            let text = fabric(planes, leaves_per_host, &format!("{flows}{back}{failures}{DETECTED}{withdrawn}"));
+            let at = |us: u64| run(&text.replace("\"20 ms\"", &format!("\"{us} us\"")));
+            let [known, before, after] = [75, 310, 1_500].map(at);
+            for link in [format!("h0->{prefix}leaf0"), format!("{prefix}leaf0->h0")] {
+                let sent = [&known, &before, &after].map(|outcome| of_link(outcome, &link, "frames_sent"));
+                let what = format!("{transport}, {planes} planes, {link}: {sent:?}");
+                assert_eq!(sent[0], sent[1], "{what}");
+                assert!(sent[2] > sent[1], "{what}");
+            }
+            assert_all_completed(&run(&text), transport);
+        }
+    }
+}
