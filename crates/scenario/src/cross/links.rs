@@ -15,7 +15,7 @@ use crate::network::loss::LossModel;
 use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
 use crate::network::switch::FlowQueueingSettings;
 use crate::network::topology::select::select_links;
-use crate::network::topology::{DELAY_MAX, LinkId, Node, Topology};
+use crate::network::topology::{DELAY_MAX, DirectedLink, LinkId, Node, Topology};
 
 impl Check<'_> {
     pub(super) fn links(&mut self, topology: &Topology) {
@@ -26,13 +26,25 @@ impl Check<'_> {
             let links = self.links_named(topology, &link.name, &field);
             let fresh = links.iter().all(|link| !taken.contains(link));
             self.require(fresh, &field, "this direction has a [[link]] entry already");
-            taken.extend(links);
+            taken.extend(links.iter().copied());
             self.shape(link.rate, link.delay, &section);
             self.impairment(link, &section);
+            self.fec(topology, link, &links, &section);
             if link.changes_shape() {
                 self.changing_line(topology, link, &section);
             }
         }
+    }
+
+    /// Requires that losses by bit errors follow from the error correction of the link, if it has a latency.
+    fn fec(&mut self, topology: &Topology, entry: &LinkImpairment, links: &[DirectedLink], section: &str) {
+        let mut of_losses = entry.losses().filter_map(|loss| match loss {
+            LossModel::BitErrors(loss) => Some(loss.fec),
+            _ => None,
+        });
+        let of_links = || links.iter().map(|&link| topology.spec(link).fec).filter(|fec| !fec.is_none());
+        let is_one = of_losses.all(|of_loss| of_links().all(|of_link| of_link == of_loss));
+        self.require(is_one, &format!("{section}.loss.fec"), "must be the fec of the link");
     }
 
     /// Requires a rate and a delay that can be simulated.

@@ -146,7 +146,8 @@ fn impair(
             for change in &impairment.changes {
                 let loss = change.loss.clone().map(|model| Change::Loss { link, model });
                 let rate = change.rate.map(|rate| Change::Rate { link, rate, clock_offset_ppb });
-                let delay = change.delay.map(|delay| delay + scenario.switch.phy_latency);
+                let coding = scenario.switch.phy_latency + topology.fec_latency(link);
+                let delay = change.delay.map(|delay| delay + coding);
                 let delay = delay.map(|delay| Change::Delay { link, delay });
                 changes.extend([loss, rate, delay].into_iter().flatten().map(|what| (change.at, what)));
             }

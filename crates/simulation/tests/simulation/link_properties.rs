@@ -107,6 +107,9 @@ fn the_round_trip_of_a_spraying_connection_follows_from_the_slowest_direction_of
     let longer = |name: &str| base_rtt(&format!("[[link]]\nname = \"{name}\"\ndelay = \"4 us\"\n"));
     assert_eq!(longer("s->t"), longer("t->s"));
     assert_ne!(longer("s->t"), longer("s<->t"));
+    // 51.2 ns in one direction.
+    let coded = base_rtt("[[link]]\nname = \"s->t\"\nfec = \"rs-544-514\"\n");
+    assert_eq!(coded, base_rtt("[[link]]\nname = \"s->t\"\ndelay = \"1051200 ps\"\n"));
 }
 
 #[test]
@@ -237,4 +240,31 @@ fn changes_that_nothing_can_follow_are_refused() {
         let refused = check(&chain(1, "1 MB", &format!("[[link]]\n{link}"))).expect_err(&link);
         assert!(refused.contains(rule), "{link}: {refused}");
     }
+}
+
+#[test]
+fn the_latency_of_the_error_correction_is_added_in_each_direction() {
+    let message = |text: &str| messages_ps(&run(text))[0];
+    let plain = chain(50, "1 MB", "");
+    let of_link = |name: &str, fec: &str| chain(50, "1 MB", &format!("[[link]]\nname = \"{name}\"\nfec = \"{fec}\"\n"));
+    // A codeword with 5,120 bits of data at 100 Gb/s.
+    for (name, fec, later_ps) in [
+        ("s->t", "none", 0),
+        ("s->t", "rs-528-514", 51_200),
+        ("s<->t", "rs-544-514", 51_200),
+        ("a->s", "rs-544-514", 51_200),
+        ("t->s", "rs-544-514", 0),
+    ] {
+        assert_eq!(message(&of_link(name, fec)) - message(&plain), later_ps, "{name}, {fec}");
+    }
+    let fabric = "switch_link = { rate = \"100 Gbps\", delay = \"1 us\"";
+    let everywhere = plain.replace(fabric, &format!("{fabric}, fec = \"rs-544-514\""));
+    assert_eq!(message(&everywhere) - message(&plain), 51_200);
+    let longer = changing(&[(0, 100, 1), (2 * US, 100, 3)]);
+    let coded = longer.replace("name = \"s->t\"\n", "name = \"s->t\"\nfec = \"rs-544-514\"\n");
+    assert_eq!(message(&chain(50, "1 MB", &coded)) - message(&chain(50, "1 MB", &longer)), 51_200, "after a change");
+    let other = "[[link]]\nname = \"s->t\"\nfec = \"rs-544-514\"\n\
+                 loss = { kind = \"bit-errors\", bit_error_rate = 1e-6, fec = \"rs-528-514\" }\n";
+    let refused = check(&chain(1, "1 MB", other)).expect_err("two codes");
+    assert!(refused.contains("must be the fec of the link"), "{refused}");
 }

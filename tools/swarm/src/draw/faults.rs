@@ -75,6 +75,9 @@ fn impairment(name: &str, dice: &mut Dice) -> Table {
     if dice.once_in(4) {
         text += &format!("delay = \"{}\"\n", dice.pick(&DELAYS));
     }
+    if dice.once_in(6) && !text.contains("bit-errors") {
+        text += &format!("fec = \"{}\"\n", dice.pick(&["rs-528-514", "rs-544-514"]));
+    }
     parsed(&text)
 }
 
@@ -115,7 +118,11 @@ pub fn failures(places: &Places, dice: &mut Dice) -> Table {
     let scheme = match dice.between(0, 4) {
         0 => "{ kind = \"same-port\", reconfiguration = \"100 us\" }".to_owned(),
         1 => "{ kind = \"none\" }".to_owned(),
-        2 => format!("{{ kind = \"withdraw\", notice = \"{} us\" }}", dice.between(0, 15)),
+        2 => format!(
+            "{{ kind = \"withdraw\", notice = \"{} us\", notice_per_hop = \"{} us\" }}",
+            dice.between(0, 15),
+            dice.pick(&["0", "1", "20"])
+        ),
         _ => format!(
             "{{ kind = \"local-reroute\", backup = \"{}\", reconfiguration = \"{} us\" }}",
             dice.pick(&["probed", "first"]),
