@@ -1,5 +1,5 @@
-//! Ports whose line changes its rate or delay during the run: frames wait in a queue, because their departure is known
-//! only when they begin.
+//! Ports with a line that changes its rate or delay during the run. Frames wait in a queue, because their departure is
+//! known only when they begin.
 
 use hitless_core::wire::{BitRate, Duration, HostId, PortId, Time};
 

@@ -16,7 +16,7 @@ use super::ports::{PortConfig, Ports, Way};
 use super::state::HostState;
 
 impl Hosts {
-    /// Replaces the card of a host by several ports; `planes` has the planes of every host, one bit each.
+    /// Replaces the card of a host by ports; `planes` has the planes of every host, one bit each.
     pub fn set_ports(&mut self, host: HostId, configs: &[PortConfig], planes: Arc<[u64]>) {
         let cards = configs.iter().map(|config| config.network_card);
         let state = &mut self.hosts[host.0 as usize];
@@ -48,8 +48,8 @@ impl Hosts {
         }
     }
 
-    /// Tells a host with several ports the destinations that each of them does not reach, in the order of ports. Replaces
-    /// the previous lists.
+    /// Tells a host with several ports the destinations that each of them does not reach, in the order of ports. It
+    /// forgets the previous ones.
     pub fn set_lost<'a>(&mut self, host: HostId, by_port: impl Iterator<Item = &'a [HostId]>) {
         let ports = self.hosts[host.0 as usize].ports.as_mut();
         ports.expect("only hosts with several ports choose among them").set_lost_by_port(by_port);

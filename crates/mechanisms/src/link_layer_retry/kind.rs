@@ -87,7 +87,7 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
     });
     // Each loss resends all later frames (go-back-N), so that the line loses a round trip.
     let loss_rate = check.scenario.loss_rate_max(topology, link);
-    // At the highest rate these are the most frames.
+    // The highest rate has the maximum number of frames in a round trip.
     let frame = range.highest_rate.time_for(frame_bytes);
     let least = round_trip(frame);
     let lost = least.as_ps() as f64 * loss_rate / frame.as_ps() as f64;

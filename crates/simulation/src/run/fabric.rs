@@ -156,7 +156,7 @@ impl<E: Edge> Fabric for Network<E> {
     fn withdraw(&mut self, known: &Withdrawn) {
         self.shared.routing.withdraw(&self.topology, known);
         if self.topology.has_multi_homed_hosts() {
-            self.tell_hosts_of_paths();
+            self.tell_hosts_of_paths(known);
         }
     }
 
@@ -202,23 +202,27 @@ fn flow_of(packet: &Packet) -> Option<u32> {
 
 impl<E: Edge> Network<E> {
     /// Tells each host with several ports the destinations that each port does not reach, although its plane has them.
-    fn tell_hosts_of_paths(&mut self) {
+    /// Only planes with withdrawn links lose destinations.
+    fn tell_hosts_of_paths(&mut self, known: &Withdrawn) {
         let Self { topology, shared, hosts, .. } = self;
         let planes = Planes::new(topology);
+        let ends = known.keys().flatten().flat_map(|&link| [topology.link(link).a, topology.link(link).b]);
+        let switches = ends.filter_map(|end| end.node.switch());
+        let changed = switches.fold(0_u64, |changed, switch| changed | 1 << planes.of_switch(switch));
         let of_hosts: Vec<u64> = topology.host_ids().map(|host| planes.of_host(topology, host)).collect();
+        let lost_behind = |switch: SwitchId| -> Vec<HostId> {
+            let plane = 1 << planes.of_switch(switch) & changed;
+            let is_lost =
+                |to: &HostId| of_hosts[to.0 as usize] & plane != 0 && shared.routing.next_hops(switch, *to).is_empty();
+            if plane == 0 { Vec::new() } else { topology.host_ids().filter(is_lost).collect() }
+        };
         let mut lost = BTreeMap::<SwitchId, Vec<HostId>>::new();
         for host in topology.host_ids().filter(|&host| topology.host(host).is_multi_homed()) {
-            for (switch, plane) in
-                topology.attachments(host).map(|(switch, _)| switch).zip(planes.of_ports(topology, host))
-            {
-                lost.entry(switch).or_insert_with(|| {
-                    let is_lost = |to: &HostId| {
-                        of_hosts[to.0 as usize] >> plane & 1 == 1 && shared.routing.next_hops(switch, *to).is_empty()
-                    };
-                    topology.host_ids().filter(is_lost).collect()
-                });
+            let switches: Vec<SwitchId> = topology.attachments(host).map(|(switch, _)| switch).collect();
+            for &switch in &switches {
+                lost.entry(switch).or_insert_with(|| lost_behind(switch));
             }
-            hosts.set_lost(host, topology.attachments(host).map(|(switch, _)| &*lost[&switch]));
+            hosts.set_lost(host, switches.iter().map(|switch| &*lost[switch]));
         }
     }
 

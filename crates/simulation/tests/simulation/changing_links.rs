@@ -108,7 +108,7 @@ fn a_port_of_several_that_falls_to_a_tenth_slows_its_flows_only() {
     }
 }
 
-/// Datagrams of 300 us over a link with a mechanism: 60 Gb/s, of which nothing may be lost.
+/// Datagrams at 60 Gb/s for 300 us over a link with a mechanism.
 fn protected(mechanism: &str, loss: &str, changes: &str) -> String {
     format!(
         "name = \"protected\"\nduration = \"1500 us\"\n\

@@ -91,7 +91,7 @@ pub struct Link {
     pub specs: [LinkSpec; 2],
 }
 
-/// Rates and delays of one direction of a link during the run.
+/// Rates and delays of a link in one direction during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRange {
     pub lowest_rate: BitRate,

@@ -103,8 +103,8 @@ pub(super) fn failing_links(
     Ok((links, of_entry))
 }
 
-/// The distance of each switch from the nearer end of a link, if news of a failure take time for each hop. A switch of
-/// another plane has no paths over the link, and distance zero.
+/// The distance of each switch from the nearer end of a link, if news of a failure take time for each hop. Zero for
+/// switches in other planes, because they do not use the link.
 fn distances(scenario: &Scenario, topology: &Topology, link: LinkId) -> Vec<u16> {
     let scheme = scenario.recovery.as_ref().map(|recovery| recovery.scheme);
     let takes_time = matches!(scheme, Some(RecoveryScheme::Withdraw(scheme)) if scheme.notice_per_hop > Duration::ZERO);

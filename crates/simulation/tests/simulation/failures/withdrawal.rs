@@ -69,8 +69,8 @@ fn failures_must_be_further_apart_than_their_withdrawal_takes() {
     assert!(refused.contains("failure[0].every"), "{refused}");
 }
 
-/// A failing link from x to d, and for 1 to 3 links a switch s1, s2 or s3 so many links behind x, with a way of the same
-/// length around it. Each of these switches has 8 hosts that send to z at d.
+/// A failing link from x to d. The switches s1, s2 and s3 are 1, 2 and 3 links behind x, and have a second path to d of
+/// the same length. Each of them has 8 hosts that send to z at d.
 fn branches(duration_us: u64) -> String {
     let (mut hosts, mut switches, mut links) = (vec!["z".to_owned()], vec!["x".to_owned(), "d".to_owned()], Vec::new());
     links.extend([("z".to_owned(), "d".to_owned()), ("x".to_owned(), "d".to_owned())]);
