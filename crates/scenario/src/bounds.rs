@@ -1,7 +1,5 @@
 //! Bounds that follow from a scenario: flight times, frame lengths, durations of failures.
 
-use std::collections::BTreeMap;
-
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
 use hitless_core::wire::{Bytes, Duration, PriorityMark, Shim};
@@ -153,19 +151,6 @@ impl Scenario {
         let restored =
             if let RecoveryScheme::Withdraw(scheme) = recovery.scheme { scheme.notice } else { Duration::ZERO };
         Some(sum(sum(failure.outage?, noticed), restored))
-    }
-
-    /// Returns the minimum propagation delay of each link with a changing rate or delay, by
-    /// [index](DirectedLink::index).
-    pub fn changing_lines(&self, topology: &Topology) -> BTreeMap<usize, Duration> {
-        let mut least = BTreeMap::new();
-        for entry in self.links.iter().filter(|entry| entry.changes_shape()) {
-            for link in select_links(topology, &entry.name).unwrap_or_default() {
-                let delays = entry.changes.iter().filter_map(|change| change.delay);
-                least.insert(link.index(), delays.fold(topology.spec(link).delay, Duration::min));
-            }
-        }
-        least
     }
 
     /// Returns the maximum loss rate of full frames on `link` during the run.

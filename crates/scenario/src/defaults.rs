@@ -11,6 +11,7 @@ use hitless_hosts::transport::uet::UetSettings;
 use toml::{Table, Value};
 
 use crate::kind::Registry;
+use crate::network::loss::ErrorCorrection;
 use crate::network::switch::{SwitchPreset, SwitchSettings};
 use crate::network::topology::select::select_links;
 use crate::network::topology::{Crossing, Topology, TopologySettings};
@@ -43,8 +44,19 @@ fn fabric(scenario: &Table) -> Option<Topology> {
         let name = link.get("name").and_then(Value::as_str).unwrap_or_default();
         for directed in select_links(&topology, name).unwrap_or_default() {
             topology.set_spec(directed, quantity(Some(link), "rate"), quantity(Some(link), "delay"));
+            if let Some(fec) = read::<ErrorCorrection>(link.get("fec")) {
+                topology.set_fec(directed, fec);
+            }
+            let changes = link.get("changes").and_then(Value::as_array);
+            for change in changes.into_iter().flatten().filter_map(Value::as_table) {
+                let (rate, delay) = (quantity(Some(change), "rate"), quantity(Some(change), "delay"));
+                if rate.is_some() || delay.is_some() {
+                    topology.note_change(directed, rate, delay);
+                }
+            }
         }
     }
+    topology.add_fec_latencies();
     Some(topology)
 }
 

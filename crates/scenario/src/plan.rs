@@ -114,7 +114,6 @@ pub fn switch(
     mechanisms: Vec<Box<dyn Mechanism>>,
 ) -> Switch {
     let settings = &scenario.switch;
-    let changing = scenario.changing_lines(topology);
     let ports = topology.switch(id).ports.iter().map(|port| {
         let link = topology.spec(port.link);
         let settings = settings.of_port(topology, id, port);
@@ -126,7 +125,7 @@ pub fn switch(
         let config = PortConfig {
             faces_switch: port.faces_switch(),
             line: port.link.index() as u32,
-            line_changes: changing.contains_key(&port.link.index()),
+            line_changes: topology.line_changes(port.link),
             clock_offset_ppb: scenario.clocks.offset_ppb(streams, &topology.link_name(port.link)),
             flow_queueing: by_flow,
             flow_control: scenario.port_flow_control(topology, id, port),

@@ -114,6 +114,7 @@ impl Scenario {
     pub(crate) fn fabric(&self) -> Result<Topology, Vec<String>> {
         let mut topology = self.topology.build()?;
         self.links.iter().for_each(|link| link.shape(&mut topology));
+        topology.add_fec_latencies();
         Ok(topology)
     }
 

@@ -3,6 +3,7 @@
 use hitless_core::settings::SettingsError;
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::Registry;
+use hitless_scenario::network::link::LinkImpairment;
 use toml::{Table, Value};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +79,10 @@ fn leave_out_setting(table: &mut Table, field: &str) -> bool {
     }
 }
 
-/// Whether an entry of `[[link]]` has a rate or a delay.
+/// Whether an entry of `[[link]]` has a rate, a delay or a latency of error correction.
 pub fn shapes_links(scenario: &Scenario) -> bool {
-    scenario.links.iter().any(|link| link.rate.is_some() || link.delay.is_some() || link.changes_shape())
+    let shapes = |link: &LinkImpairment| {
+        link.rate.is_some() || link.delay.is_some() || link.fec.is_some() || link.changes_shape()
+    };
+    scenario.links.iter().any(shapes)
 }

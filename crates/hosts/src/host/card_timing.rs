@@ -75,6 +75,18 @@ impl CardTiming {
         self.ready_at
     }
 
+    /// Returns when the last bit of the last frame leaves; zero before the first frame.
+    pub fn last_bit_at(&self) -> Time {
+        if self.ready_at == Time::ZERO { Time::ZERO } else { self.ready_at + self.catch_up }
+    }
+
+    /// Takes the clock of another rate for later frames.
+    pub fn set_clock(&mut self, clock: LineClock) {
+        let last_bit_at = self.last_bit_at();
+        self.catch_up = clock.time_for(GAP_BYTES_SAVED);
+        self.ready_at = Time(last_bit_at.0.saturating_sub(self.catch_up.0));
+    }
+
     #[inline(always)]
     fn draw_below(&mut self, end: Duration) -> Duration {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -75,6 +75,8 @@ pub enum HostEvent {
     EmitByPort(PacketHandle, PortId),
     /// A port has drained, or all ports have: waiting senders can continue.
     PortDrained(HostId, Lane),
+    /// A port with a changing line can send its next frame.
+    LineFree(HostId, PortId),
     /// A packet for a card with a queue for each class has passed the send delay.
     QueueByClass(PacketHandle),
     /// Senders wait for a card with a queue for each class.

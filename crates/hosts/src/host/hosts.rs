@@ -311,6 +311,7 @@ impl Hosts {
             Event::CardDrained(host) => self.card_drained(now, host, env),
             Event::EmitByPort(packet, port) => self.emit_by_port(now, packet, port, env),
             Event::PortDrained(host, lane) => self.port_drained(now, host, lane, env),
+            Event::LineFree(host, port) => self.line_free(now, host, port, env),
             Event::QueueByClass(_)
             | Event::ClassTurns(_)
             | Event::FrameSent(_)

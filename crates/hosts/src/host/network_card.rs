@@ -1,7 +1,7 @@
 //! The network card: a FIFO at line rate.
 //!
-//! The rate never changes, so the departure of a frame is known when it is queued, and the queue needs no memory for
-//! frames.
+//! The departure of a frame is known when it is queued, because the rate is constant, so the queue needs no memory for
+//! frames. If the rate changes during the run, frames wait elsewhere (`changing_line`), and the card has one at a time.
 
 use hitless_core::engine::Ring;
 use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
@@ -137,6 +137,41 @@ impl NetworkCard {
     pub fn without_queue(config: &NetworkCardConfig) -> Self {
         let card = Self::new(&NetworkCardConfig { capacity: QueueCapacity::Unlimited, ..*config });
         Self { backlog_limit: Duration::ZERO, ..card }
+    }
+
+    /// Creates an idle card for one frame at a time, with a queue elsewhere. Senders wait for the backlog of all frames
+    /// that they have committed.
+    pub fn of_changing_line(config: &NetworkCardConfig) -> Self {
+        Self::new(&NetworkCardConfig { capacity: QueueCapacity::Unlimited, ..*config })
+    }
+
+    /// Changes the rate of later frames; the frame in transmission ends at the old rate. Only for a card of a changing
+    /// line.
+    pub fn set_rate(&mut self, now: Time, config: &NetworkCardConfig) {
+        let begins_at = self.last_bit_at().max(now);
+        let waiting_ps = u128::from(self.committed_until.saturating_since(begins_at).as_ps());
+        let longer_ps = waiting_ps * u128::from(self.rate.as_bps()) / u128::from(config.rate.as_bps());
+        if waiting_ps > 0 {
+            self.committed_until = begins_at + Duration(longer_ps as u64);
+        }
+        self.rate = config.rate;
+        self.clock = LineClock::off_by(config.rate, config.clock.map_or(0, |clock| clock.offset_ppb));
+        self.backlog_limit = config.rate.time_for(config.backlog_limit.0.max(1));
+        self.timing.iter_mut().for_each(|timing| timing.set_clock(self.clock));
+    }
+
+    /// Keeps the line idle for `longer` after its last frame. Only for a card of a changing line.
+    pub fn hold_line(&mut self, longer: Duration) {
+        let last_bit_at = self.last_bit_at();
+        if last_bit_at > Time::ZERO {
+            self.busy_until = last_bit_at + longer;
+            self.committed_until += longer;
+        }
+    }
+
+    /// Returns when the last bit of the last frame leaves; zero before the first frame.
+    fn last_bit_at(&self) -> Time {
+        self.timing.as_ref().map_or(self.busy_until, |timing| self.busy_until.max(timing.last_bit_at()))
     }
 
     pub fn rate(&self) -> BitRate {

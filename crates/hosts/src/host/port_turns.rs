@@ -16,7 +16,7 @@ use super::ports::{PortConfig, Ports, Way};
 use super::state::HostState;
 
 impl Hosts {
-    /// Replaces the card of a host by several ports; `planes` has the planes of every host, one bit each.
+    /// Replaces the card of a host by ports; `planes` has the planes of every host, one bit each.
     pub fn set_ports(&mut self, host: HostId, configs: &[PortConfig], planes: Arc<[u64]>) {
         let cards = configs.iter().map(|config| config.network_card);
         let state = &mut self.hosts[host.0 as usize];
@@ -48,6 +48,13 @@ impl Hosts {
         }
     }
 
+    /// Tells a host with several ports the destinations that each of them does not reach, in the order of ports. It
+    /// forgets the previous ones.
+    pub fn set_lost<'a>(&mut self, host: HostId, by_port: impl Iterator<Item = &'a [HostId]>) {
+        let ports = self.hosts[host.0 as usize].ports.as_mut();
+        ports.expect("only hosts with several ports choose among them").set_lost_by_port(by_port);
+    }
+
     /// Sends a packet that has passed the delay of its host's stack.
     pub(super) fn emit_by_port<E: HostEnvironment>(
         &mut self,
@@ -62,6 +69,13 @@ impl Hosts {
 
     /// Gives the waiting flows of a lane their turns.
     pub(super) fn port_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, lane: Lane, env: &mut E) {
+        self.give_turns(now, host, lane, env);
+        // Until here the lane's event counts as pending, so that flows that wait again do not schedule another.
+        self.hosts[host.0 as usize].lane_drained(lane, now, env);
+    }
+
+    /// Gives the waiting flows of a lane turns while its cards have room.
+    pub(super) fn give_turns<E: HostEnvironment>(&mut self, now: Time, host: HostId, lane: Lane, env: &mut E) {
         let place = host.0 as usize;
         while let Some(flow) = self.hosts[place].ports.as_mut().and_then(|ports| ports.next_turn(lane, now)) {
             self.visit_at(now, flow, host, env, Connection::take_turn);
@@ -69,8 +83,6 @@ impl Hosts {
                 self.line_up(now, flow, host, env);
             }
         }
-        // Until here the lane's event counts as pending, so that flows that wait again do not schedule another.
-        self.hosts[place].lane_drained(lane, now, env);
     }
 
     /// Adds a waiting flow to the line of its port.
@@ -115,7 +127,7 @@ impl HostState {
     /// Schedules the drain event of a lane with waiting flows, if necessary.
     fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
         let Some(ports) = &mut self.ports else { return };
-        let drained_at = ports.cards(lane).map(NetworkCard::drained_at).max().unwrap_or(now).max(now);
+        let drained_at = ports.drained_at(lane).unwrap_or(now).max(now);
         let line = ports.line_mut(lane);
         if !line.drain_pending && !line.flows.is_empty() {
             line.drain_pending = true;
@@ -127,6 +139,13 @@ impl HostState {
     pub fn send_by_port<E: HostEnvironment>(&mut self, now: Time, port: PortId, packet: PacketHandle, env: &mut E) {
         let frame_bytes = env.packets()[packet].frame_bytes;
         let Some(ports) = &mut self.ports else { return };
+        if let Some((_, queue)) = ports.changing_line(port) {
+            return if queue.push(now, 0, packet, frame_bytes) {
+                self.begin_next(now, port, false, env);
+            } else {
+                self.drop(packet, env);
+            };
+        }
         match ports.card_mut(port).enqueue(now, frame_bytes) {
             Some(departure) => env.transmit_by_port(self.id, port, packet, departure),
             None => self.drop(packet, env),

@@ -1,4 +1,4 @@
-//! The ports of a host with several links: a card for each, and the choice among them.
+//! The ports of a host with several links, or with a changing line: a card for each, and the choice among them.
 //!
 //! A flow stays on one port, chosen by the hash of its 5-tuple, as with the policy layer3+4 of Linux's bonding. A
 //! spraying connection uses all ports: the entropy value of each packet selects its port, so that consecutive values
@@ -9,17 +9,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use hitless_core::engine::fmix32;
-use hitless_core::wire::{BitRate, FlowId, HostId, Packet, PortId, Time, Transport};
+use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time, Transport};
 
+use super::class_queues::ClassQueues;
 use super::event::Lane;
 use super::network_card::{NetworkCard, NetworkCardConfig};
 
-/// The configuration of a port at a host with several.
+/// The configuration of a port at a host with several, or with a changing line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortConfig {
     pub network_card: NetworkCardConfig,
     /// Plane of the port's switch, below 64.
     pub plane: u32,
+    /// Whether rate or delay of the line change during the run.
+    pub line_changes: bool,
 }
 
 /// The properties of a flow that decide on the port of its packets.
@@ -42,12 +45,14 @@ pub struct Line {
 struct Port {
     card: NetworkCard,
     #[configured]
-    plane: u32,
+    config: PortConfig,
     is_up: bool,
     line: Line,
+    /// The frames before a changing line; `None` for a constant one.
+    queue: Option<Box<ClassQueues>>,
 }
 
-/// The ports of a host that has several.
+/// The ports of a host that has several, or a changing line.
 #[derive(Clone, Debug, hitless_core::state::State)]
 pub struct Ports {
     #[part]
@@ -55,7 +60,7 @@ pub struct Ports {
     /// Planes of each host's ports, one bit each.
     #[configured]
     planes: Arc<[u64]>,
-    /// Planes that do not reach a destination now.
+    /// Ports that do not reach a destination now.
     lost: BTreeMap<HostId, u64>,
     /// Ports of this host that the others do not use, because the fabric cannot reach them.
     unreachable: u64,
@@ -68,10 +73,14 @@ impl Ports {
     pub fn new(configs: &[PortConfig], planes: Arc<[u64]>) -> Self {
         assert!(configs.len() <= 64 && configs.iter().all(|config| config.plane < 64), "sets of ports have 64 bits");
         let port = |config: &PortConfig| Port {
-            card: NetworkCard::new(&config.network_card),
-            plane: config.plane,
+            card: match config.line_changes {
+                true => NetworkCard::of_changing_line(&config.network_card),
+                false => NetworkCard::new(&config.network_card),
+            },
+            config: *config,
             is_up: true,
             line: Line::default(),
+            queue: config.line_changes.then(|| Box::new(ClassQueues::new(&config.network_card, Duration::ZERO))),
         };
         let ports = configs.iter().map(port).collect();
         Self { ports, planes, lost: BTreeMap::new(), unreachable: 0, spraying: Line::default() }
@@ -79,9 +88,11 @@ impl Ports {
 
     /// Returns the usable ports towards a destination, one bit each.
     fn usable(&self, destination: HostId) -> u64 {
-        let planes = self.planes[destination.0 as usize] & !self.lost.get(&destination).copied().unwrap_or(0);
-        let is_usable = |port: &Port| port.is_up && planes >> port.plane & 1 == 1;
-        self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number)
+        let planes = self.planes[destination.0 as usize];
+        let is_usable = |port: &Port| port.is_up && planes >> port.config.plane & 1 == 1;
+        let usable =
+            self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number);
+        usable & !self.lost.get(&destination).copied().unwrap_or(0)
     }
 
     /// Returns the port for `key`. Without any usable port the choice is as if all were usable.
@@ -121,6 +132,19 @@ impl Ports {
         &mut self.ports[usize::from(port.0)].card
     }
 
+    /// Returns the card and the queue of a port with a changing line; `None` for a constant one.
+    pub fn changing_line(&mut self, port: PortId) -> Option<(&mut NetworkCard, &mut ClassQueues)> {
+        let Port { card, queue, .. } = &mut self.ports[usize::from(port.0)];
+        queue.as_mut().map(|queue| (card, &mut **queue))
+    }
+
+    /// Changes the rate of a port's line for later frames.
+    pub fn set_rate(&mut self, now: Time, port: PortId, rate: BitRate) {
+        let Port { card, config, queue, .. } = &mut self.ports[usize::from(port.0)];
+        assert!(queue.is_some(), "the rate of a line changes that was built for a constant one");
+        card.set_rate(now, &NetworkCardConfig { rate, ..config.network_card });
+    }
+
     pub fn line_mut(&mut self, lane: Lane) -> &mut Line {
         if lane == Lane::ALL { &mut self.spraying } else { &mut self.ports[usize::from(lane.0)].line }
     }
@@ -138,6 +162,11 @@ impl Ports {
         self.cards(lane).all(|card| card.has_room(now))
     }
 
+    /// Returns when the cards of a lane will have drained to half of their limits.
+    pub fn drained_at(&self, lane: Lane) -> Option<Time> {
+        self.cards(lane).map(NetworkCard::drained_at).max()
+    }
+
     /// Takes a port down or up; returns the flows that waited for it and have to look for another.
     pub fn set_state(&mut self, port: PortId, is_up: bool) -> VecDeque<FlowId> {
         let port = &mut self.ports[usize::from(port.0)];
@@ -152,21 +181,31 @@ impl Ports {
 
     fn planes_reached(&self) -> u64 {
         let ports = self.ports.iter().enumerate().filter(|(number, _)| self.unreachable >> number & 1 == 0);
-        ports.fold(0, |planes, (_, port)| planes | 1 << port.plane)
+        ports.fold(0, |planes, (_, port)| planes | 1 << port.config.plane)
     }
 
     /// Notes whether the fabric can reach a port of this host; returns the planes without a port that it reaches.
     pub fn set_reachable(&mut self, port: PortId, is_reachable: bool) -> u64 {
         self.unreachable = self.unreachable & !(1 << port.0) | u64::from(!is_reachable) << port.0;
-        let all = self.ports.iter().fold(0, |planes, port| planes | 1 << port.plane);
+        let all = self.ports.iter().fold(0, |planes, port| planes | 1 << port.config.plane);
         all & !self.planes_reached()
     }
 
     /// Notes the planes that do not reach a destination.
     pub fn set_lost(&mut self, destination: HostId, planes: u64) {
-        match planes {
+        let ports = self.ports.iter().enumerate();
+        let lost = ports.fold(0, |lost, (number, port)| lost | (planes >> port.config.plane & 1) << number);
+        match lost {
             0 => drop(self.lost.remove(&destination)),
-            _ => drop(self.lost.insert(destination, planes)),
+            _ => drop(self.lost.insert(destination, lost)),
+        }
+    }
+
+    /// Notes the destinations that each port does not reach, in the order of ports, and forgets the previous ones.
+    pub fn set_lost_by_port<'a>(&mut self, by_port: impl Iterator<Item = &'a [HostId]>) {
+        self.lost.clear();
+        for (number, lost) in by_port.enumerate() {
+            lost.iter().for_each(|&destination| *self.lost.entry(destination).or_default() |= 1 << number);
         }
     }
 }

@@ -29,8 +29,8 @@ impl Kind for LinkLayerRetry {
     type Settings = LinkLayerRetrySettings;
 
     fn fill(entry: &mut Table, topology: &Topology) {
-        let Some(link) = one_link::written(entry, topology) else { return };
-        fill_missing(entry, &LinkLayerRetrySettings::for_link(link.rate, link.delay));
+        let Some(range) = one_link::written(entry, topology) else { return };
+        fill_missing(entry, &LinkLayerRetrySettings::for_range(range));
     }
 
     fn switches(settings: &LinkLayerRetrySettings, topology: &Topology) -> BTreeSet<SwitchId> {
@@ -77,15 +77,19 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
     };
     let why = "a network interface shows neither preambles nor ordered sets";
     check.runs_in_simulations_only("Link Layer Retry", why, section);
-    let spec = topology.spec(link);
-    let frame = spec.rate.time_for(check.scenario.frame_max().0.saturating_add(spec.overhead_bytes.into()));
-    let least = (spec.delay + check.scenario.switch.phy_latency + frame) * 2;
+    let range = one_link::range(link, topology);
+    let frame_bytes = check.scenario.frame_max().0.saturating_add(topology.spec(link).overhead_bytes.into());
+    let round_trip = |frame: Duration| (range.longest_delay + check.scenario.switch.phy_latency + frame) * 2;
+    let least = round_trip(range.lowest_rate.time_for(frame_bytes));
     check.require_else(settings.max_replay_timer > least, || {
         let rule = format!("must be longer than {least}: the way there and back, and a frame each way");
         Problem::new(field("max_replay_timer"), "", rule).hint("leave it out: it then follows from the link")
     });
     // Each loss resends all later frames (go-back-N), so that the line loses a round trip.
     let loss_rate = check.scenario.loss_rate_max(topology, link);
+    // The highest rate has the maximum number of frames in a round trip.
+    let frame = range.highest_rate.time_for(frame_bytes);
+    let least = round_trip(frame);
     let lost = least.as_ps() as f64 * loss_rate / frame.as_ps() as f64;
     let is_cheap = lost <= LINE_COST_MAX / (1.0 - LINE_COST_MAX);
     check.require_else(is_cheap || !settings.admission_control, || {

@@ -3,6 +3,7 @@
 use hitless_core::settings::quantity::Text;
 use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
 use hitless_core::wire::{BitRate, Bytes, Duration};
+use hitless_scenario::network::topology::LineRange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,20 @@ impl Default for LinkLayerRetrySettings {
 }
 
 impl LinkLayerRetrySettings {
+    /// A profile for a link with a rate and a delay that change during the run: the buffer of the highest rate, and
+    /// times in which the lowest rate sends this buffer again. Without changes it equals [`Self::for_link`].
+    pub fn for_range(range: LineRange) -> Self {
+        let of = |rate| Self::for_link(rate, range.longest_delay);
+        let (slowest, fastest) = (of(range.lowest_rate), of(range.highest_rate));
+        let time_of = |profile: &Self| range.lowest_rate.time_for(profile.max_outstanding_bytes.0);
+        let longer = time_of(&fastest).saturating_sub(time_of(&slowest));
+        let max_replay_timer = slowest.max_replay_timer + longer;
+        let (max_outstanding_frames, max_outstanding_bytes) =
+            (fastest.max_outstanding_frames, fastest.max_outstanding_bytes);
+        let data_age_timeout = age_for(max_replay_timer);
+        Self { max_outstanding_frames, max_outstanding_bytes, max_replay_timer, data_age_timeout, ..slowest }
+    }
+
     /// A profile for a link of `rate` with `delay`, following SONiC's samples: 200G, 40 m: 35,952 B; 400G, 40 m: 67,760
     /// B; both 5.5 us and 24 us. One part grows with the rate, the other is fixed.
     ///
@@ -88,13 +103,10 @@ impl LinkLayerRetrySettings {
         const FIXED_BYTES: u64 = 4_144;
         // 159.04 B per Gbps.
         const LOOP: Duration = Duration::from_ps(1_272_320);
-        const TIMER: Duration = Duration::from_ns(5_500);
-        const AGE: Duration = Duration::from_us(24);
         let farther = delay.saturating_sub(SAMPLE_CABLE) * 2;
         let slower = rate.time_for(JUMBO_BYTES).saturating_sub(SAMPLE_RATE.time_for(JUMBO_BYTES)) * FRAMES_ON_THE_WAY;
         let bytes = FIXED_BYTES + rate.bytes_in(LOOP + farther + slower).0;
         let timer = TIMER + farther + slower;
-        let age = u128::from(timer.as_ps()) * u128::from(AGE.as_ps()) / u128::from(TIMER.as_ps());
         Self {
             link: String::new(),
             max_outstanding_frames: u32::try_from(bytes / SMALLEST_BYTES).unwrap_or(u32::MAX).min(524_288),
@@ -102,7 +114,7 @@ impl LinkLayerRetrySettings {
             max_replay_count: 3,
             max_replay_timer: timer,
             pcs_lost_timeout: Duration::from_us(55),
-            data_age_timeout: Duration(age as u64),
+            data_age_timeout: age_for(timer),
             ctlos_spacing: Bytes(2_048),
             init_action: LinkLayerRetryAction::BestEffort,
             flush_action: LinkLayerRetryAction::BestEffort,
@@ -110,6 +122,14 @@ impl LinkLayerRetrySettings {
             admission_control: true,
         }
     }
+}
+
+const TIMER: Duration = Duration::from_ns(5_500);
+const AGE: Duration = Duration::from_us(24);
+
+/// The maximum age of a frame with this replay timer.
+fn age_for(timer: Duration) -> Duration {
+    Duration((u128::from(timer.as_ps()) * u128::from(AGE.as_ps()) / u128::from(TIMER.as_ps())) as u64)
 }
 
 #[cfg(test)]

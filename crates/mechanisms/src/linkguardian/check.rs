@@ -13,6 +13,7 @@ use super::parameters::LinkShape;
 use super::protected_ends;
 use super::sender::REQUEST_REGISTERS_MAX;
 use super::settings::{Buffering, LINE_COST_MAX, LinkGuardianSettings, Mode};
+use crate::one_link;
 
 /// Minimum size of a frame on the line, with preamble and gap (IEEE 802.3, clauses 3 and 4).
 const LINE_BYTES_MIN: u64 = 84;
@@ -39,7 +40,7 @@ pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, se
     }
     if let Some((link, period)) = link.zip(settings.notification_period) {
         let copies = u64::from(settings.control_copies.unwrap_or(1));
-        let least = around.topology.spec(link).rate.time_for(LINE_BYTES_MIN * (2 * copies).max(16));
+        let least = one_link::range(link, around.topology).lowest_rate.time_for(LINE_BYTES_MIN * (2 * copies).max(16));
         let rule = format!("must be at least {least}, or reports fill the link that they go back on");
         check.require(period >= least, &format!("{section}.notification_period"), &rule);
     }

@@ -32,10 +32,14 @@ const FRAMES_IN_TIMEOUT: u64 = 8;
 const PIPELINES: Duration = Duration::from_ns(3_500);
 const FRAMES_IN_ACKNOWLEDGEMENT: u64 = 3;
 
-/// Properties of a protected link that determine times and buffers.
+/// Properties of a protected link that determine times and buffers. If they change during the run, the worst of each
+/// counts: frames take the time of the lowest rate, and bytes arrive at the highest.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkShape {
+    /// Highest rate.
     pub rate: BitRate,
+    pub lowest_rate: BitRate,
+    /// Longest delay.
     pub delay: Duration,
     /// Maximum frame size, without preamble and gap.
     pub frame_max: Bytes,
@@ -44,7 +48,12 @@ pub struct LinkShape {
 
 impl LinkShape {
     fn frame_time(self) -> Duration {
-        self.rate.time_for(self.frame_max.0 + u64::from(ETHERNET_OVERHEAD_BYTES))
+        self.lowest_rate.time_for(self.frame_max.0 + u64::from(ETHERNET_OVERHEAD_BYTES))
+    }
+
+    /// Links that keep the highest and the lowest rate.
+    fn ends(self) -> [Self; 2] {
+        [self.rate, self.lowest_rate].map(|rate| Self { rate, lowest_rate: rate, ..self })
     }
 
     /// Extra round-trip delay compared with the paper's cable.
@@ -57,17 +66,23 @@ impl LinkShape {
     /// The worst case is the last copy of the second of two consecutive losses, so that each copy beyond two adds the
     /// time of two frames. Longer frames and lower rates add [`FRAMES_IN_TIMEOUT`] times the difference in frame time.
     /// A longer cable delays the notification and the repair. A longer cable or a slower loop also keeps more copies in
-    /// the sender's loop, and a requested copy waits until it comes round.
+    /// the sender's loop, and a requested copy waits until it comes round. If the rate falls, the loop still has the
+    /// copies of the highest rate.
     pub fn acknowledgement_timeout(self, copies: u32) -> Duration {
-        let (_, timeout_ns, ..) = row(self.rate);
-        let of_paper = paper_frame_time(self.rate.max(LOWEST_OF_PAPER));
+        let (_, timeout_ns, ..) = row(self.lowest_rate);
+        let of_paper = paper_frame_time(self.lowest_rate.max(LOWEST_OF_PAPER));
         let of_frames = self.frame_time().saturating_sub(of_paper) * FRAMES_IN_TIMEOUT;
         let of_copies = self.frame_time() * u64::from(2 * copies.saturating_sub(COPIES_OF_PAPER));
         let one_round = self.loop_time(self.farther());
-        let unacknowledged = PIPELINES + self.frame_time() * FRAMES_IN_ACKNOWLEDGEMENT;
-        let at_drain_of_paper = Self { drain_rate: DRAIN_OF_PAPER, ..self }.loop_time(unacknowledged);
-        let slower_loop = self.loop_time(unacknowledged).saturating_sub(at_drain_of_paper);
+        let [at_highest, at_lowest] = self.ends().map(Self::unacknowledged_loop);
+        let at_drain_of_paper = Self { drain_rate: DRAIN_OF_PAPER, ..self.ends()[1] }.unacknowledged_loop();
+        let slower_loop = at_highest.max(at_lowest).saturating_sub(at_drain_of_paper);
         Duration::from_ns(timeout_ns) + of_frames + of_copies + self.farther() + one_round + slower_loop
+    }
+
+    /// Time of the loop for everything that is unacknowledged, without the cable.
+    fn unacknowledged_loop(self) -> Duration {
+        self.loop_time(PIPELINES + self.frame_time() * FRAMES_IN_ACKNOWLEDGEMENT)
     }
 
     /// Minimum time from a loss to its repair: the cable in both directions, and one frame.
@@ -93,7 +108,7 @@ impl LinkShape {
     /// until the resume takes effect, plus the paper's margin, and the pause threshold is two frames above.
     pub fn thresholds(self) -> (Bytes, Bytes) {
         if self.is_of_paper() {
-            let (_, _, resume_cells, pause_cells) = row(self.rate);
+            let (_, _, resume_cells, pause_cells) = row(self.lowest_rate);
             return (Bytes(resume_cells * CELL_BYTES), Bytes(pause_cells * CELL_BYTES));
         }
         // The paper's margin as a time, so that a slower drain has a smaller one; never more than the paper's bytes.
@@ -104,7 +119,8 @@ impl LinkShape {
 
     /// Whether the paper gives the thresholds.
     fn is_of_paper(self) -> bool {
-        (LOWEST_OF_PAPER..=DRAIN_OF_PAPER).contains(&self.rate)
+        self.lowest_rate >= LOWEST_OF_PAPER
+            && self.rate <= DRAIN_OF_PAPER
             && self.drain_rate == DRAIN_OF_PAPER
             && self.frame_max.0 <= u64::from(MTU_FRAME_BYTES)
             && self.delay <= CABLE_OF_PAPER
@@ -117,9 +133,10 @@ impl LinkShape {
 
     /// Whether a ring sorts itself while packets arrive: if the loop's rate is a multiple of the link's, by experiment.
     /// At 40, 60, 70 and 80G over a loop of 100G it stays unsorted, pauses the sender again and again, and costs 13 to
-    /// 39 % of the line at a loss rate of 1e-3, unless it is emptied at each pause.
+    /// 39 % of the line at a loss rate of 1e-3, unless it is emptied at each pause. A link that changes its rate passes
+    /// through any of them.
     pub fn ring_sorts_itself(self) -> bool {
-        self.drain_rate.as_bps().is_multiple_of(self.rate.as_bps().max(1))
+        self.rate == self.lowest_rate && self.drain_rate.as_bps().is_multiple_of(self.rate.as_bps().max(1))
     }
 
     /// Delay that a loss adds to in-order delivery with a ring: the repair, and about four rounds of the waiting
@@ -132,7 +149,7 @@ impl LinkShape {
 
     /// Share of the line that losses cost if packets wait in a ring.
     pub fn cost_of_recirculation(self, copies: u32, loss_rate: f64) -> f64 {
-        self.cost_of(self.time_of_loss(copies), loss_rate)
+        self.ends().map(|end| end.cost_of(end.time_of_loss(copies), loss_rate)).into_iter().fold(0.0, f64::max)
     }
 
     /// Share of the line that losses cost if each takes this time.
@@ -201,13 +218,42 @@ mod tests {
 
     const IN_A_RACK: LinkShape = LinkShape {
         rate: BitRate::from_gbps(100),
+        lowest_rate: BitRate::from_gbps(100),
         delay: Duration::from_ns(50),
         frame_max: Bytes(1_518),
         drain_rate: BitRate::from_gbps(100),
     };
 
     fn at(gbps: u64) -> LinkShape {
-        LinkShape { rate: BitRate::from_gbps(gbps), ..IN_A_RACK }
+        changing(gbps, gbps)
+    }
+
+    fn changing(lowest_gbps: u64, highest_gbps: u64) -> LinkShape {
+        let [lowest_rate, rate] = [lowest_gbps, highest_gbps].map(BitRate::from_gbps);
+        LinkShape { rate, lowest_rate, ..IN_A_RACK }
+    }
+
+    /// Frames take the time of the lowest rate, and buffers hold the bytes of the highest.
+    #[test]
+    fn a_link_that_changes_takes_the_worst_of_all_rates() {
+        for (low, high) in [(10, 100), (25, 100), (1, 10), (40, 400), (100, 100)] {
+            let both = changing(low, high);
+            for end in [at(low), at(high)] {
+                let what = format!("{low} and {high}G, {}", end.rate);
+                assert!(both.acknowledgement_timeout(3) >= end.acknowledgement_timeout(3), "{what}");
+                assert!(both.round_trip() >= end.round_trip(), "{what}");
+                let ((resume, pause), (resume_of_end, pause_of_end)) = (both.thresholds(), end.thresholds());
+                assert!(resume >= resume_of_end && pause >= pause_of_end, "{what}");
+                assert!(both.reordering_bytes_max(pause) >= end.reordering_bytes_max(pause_of_end), "{what}");
+                assert!(both.cost_of_recirculation(2, 1e-3) >= end.cost_of_recirculation(2, 1e-3), "{what}");
+                let timeout = both.acknowledgement_timeout(2);
+                assert!(both.unacknowledged_bytes_max(timeout) >= end.unacknowledged_bytes_max(timeout), "{what}");
+            }
+            assert_eq!(both.ring_sorts_itself(), low == high);
+        }
+        // 13.5 us of 10G, and a loop with 3.5 us and three frames of 123.04 ns at 100G instead of 7.1912 us at 10G.
+        let timeout = changing(10, 100).acknowledgement_timeout(2);
+        assert_eq!(timeout.as_ps(), 13_500_000 + 3_869_120 - 719_120);
     }
 
     #[test]
@@ -254,7 +300,7 @@ mod tests {
         let jumbo = LinkShape { frame_max: Bytes(9_018), ..at(10) };
         // 9,038 B take 7.2304 us, 6 us more than 1,538 B: eight times as much.
         assert_eq!(jumbo.acknowledgement_timeout(2), Duration::from_ns(13_500 + 48_000));
-        let slow = LinkShape { rate: BitRate::from_gbps(1), ..IN_A_RACK };
+        let slow = at(1);
         // A full frame takes 12.304 us: 11.0736 us more than at 10G.
         assert_eq!(slow.acknowledgement_timeout(2).as_ps(), 13_500_000 + 8 * 11_073_600);
         // 3.5 us and three frames of 1.2304 us are 7.1912 us: one round at 10G, a tenth of it at 100G.

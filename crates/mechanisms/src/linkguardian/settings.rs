@@ -3,10 +3,12 @@
 use hitless_core::settings::quantity::{Optional, Text};
 use hitless_core::wire::{BitRate, Bytes, Duration, Time};
 use hitless_scenario::kind::Surroundings;
+use hitless_scenario::network::topology::LineRange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{LinkShape, buffer_for, control_copies_for, copies_for};
+use crate::one_link;
 
 /// LinkGuardian on a link in one direction. Both ends must be switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -274,13 +276,15 @@ impl LinkGuardianSettings {
         self.fill_in(self.shape(around));
     }
 
-    /// The properties of the protected link; if a name matches several links, the worst of each.
+    /// The properties of the protected link over the whole run; if a name matches several links, the worst of each.
     pub(super) fn shape(&self, around: Surroundings<'_>) -> LinkShape {
         let links = around.links(&self.link);
-        let of_links = || links.iter().map(|&link| around.topology.spec(link));
+        let ranges = links.iter().map(|&link| one_link::range(link, around.topology));
+        let range = ranges.reduce(LineRange::joined);
         LinkShape {
-            rate: of_links().map(|link| link.rate).max().unwrap_or(RATE_UNKNOWN),
-            delay: of_links().map(|link| link.delay).max().unwrap_or(Duration::ZERO),
+            rate: range.map_or(RATE_UNKNOWN, |range| range.highest_rate),
+            lowest_rate: range.map_or(RATE_UNKNOWN, |range| range.lowest_rate),
+            delay: range.map_or(Duration::ZERO, |range| range.longest_delay),
             frame_max: around.scenario.frame_max(),
             drain_rate: around.scenario.switch.recirculation_rate,
         }

@@ -166,7 +166,7 @@ fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, li
     };
     for switch in settings.switches(topology) {
         let own = links.iter().filter(|&&link| topology.ends(link).0.node == Node::Switch(switch));
-        let rates: Vec<_> = own.map(|&link| topology.spec(link).rate).collect();
+        let rates: Vec<_> = own.map(|&link| topology.line_range(link).highest_rate).collect();
         let needed = Bytes(rates.iter().map(|rate| rate.bytes_in(delay).0).fold(0, u64::saturating_add));
         check.require_else(needed <= limit, || {
             let list: Vec<String> = rates.iter().map(|rate| rate.text()).collect();

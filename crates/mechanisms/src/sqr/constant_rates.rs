@@ -29,7 +29,7 @@ pub fn constant_rates(
         let sent_bps = bps_over(check, topology, routing, Some(settings), link);
         for way in ways_of(check, topology, routing, link) {
             let own_bps = if way == link { 0 } else { bps_over(check, topology, routing, None, way) };
-            let rate = topology.spec(way).rate;
+            let rate = topology.line_range(way).lowest_rate;
             check.require_else(sent_bps == 0 || sent_bps.saturating_add(own_bps) <= rate.as_bps(), || {
                 let (name, over) = (topology.link_name(link), topology.link_name(way));
                 let beside = if own_bps == 0 { String::new() } else { format!(" beside {}", rate_text(own_bps)) };
@@ -68,7 +68,7 @@ fn ring(
     let ports = names.filter_map(|name| select_switch_ports(topology, name, 0).ok()).filter(|at| at.switch == switch);
     let spare = ports.map(|at| {
         let port = &topology.switch(switch).ports[usize::from(at.port.0)];
-        let rate_bps = topology.spec(port.link).rate.as_bps();
+        let rate_bps = topology.line_range(port.link).lowest_rate.as_bps();
         let sent_bps = bps_over(check, topology, routing, None, port.link).min(rate_bps);
         let reading_bps = architecture(&check.scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
         // A busy port still gives the ring its weight, 1/11; an idle one all of its time.

@@ -89,18 +89,18 @@ fn config(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) ->
 
 /// Weights and limits of the ring, by port. Reading a copy takes time from other packets of the port: at 10G a tenth of
 /// a frame's time, as the paper measured with queues of equal weight (figure 14). At other rates the weight limits the
-/// ring to the same share.
+/// ring to the same share. The lowest rate of the run counts: then every copy can be read in time.
 fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) -> Vec<RingShare> {
     let Surroundings { scenario, topology } = around;
     let protected = settings.protected(topology).into_iter();
     let own = protected.filter(|&link| topology.ends(link).0.node.switch() == Some(switch));
     let steady = settings.delays().0;
-    let copied = |link: DirectedLink| topology.spec(link).rate.bytes_in(steady).0;
+    let copied = |link: DirectedLink| topology.line_range(link).highest_rate.bytes_in(steady).0;
     let limit = own.map(copied).fold(0, u64::saturating_add).saturating_mul(2);
     let room = ROOM_IN_FRAMES * scenario.frame_max().0.max(u64::from(MTU_FRAME_BYTES));
     let limit_bytes = limit.saturating_add(room);
     let share = |port: &Port| {
-        let rate_bps = topology.spec(port.link).rate.as_bps();
+        let rate_bps = topology.line_range(port.link).lowest_rate.as_bps();
         let reading_bps = architecture(&scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
         // Reading this quantum takes at most a tenth of a full frame's time on the line, and thus 1/11 of a busy port.
         let quantum =

@@ -175,7 +175,7 @@ impl SqrSettings {
 
     /// The minimum `steady_delay`: every copy still exists when a failure that lost its original is detected.
     pub fn steady_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
-        let flight = |&link: &DirectedLink| scenario.flight_bound(topology.spec(link));
+        let flight = |&link: &DirectedLink| scenario.flight_bound(topology.slowest_spec(link));
         let longest = self.protected(topology).iter().map(flight).max().unwrap_or(Duration::ZERO);
         Duration(scenario.detection().bound().as_ps().saturating_add(longest.as_ps()))
     }
@@ -188,7 +188,7 @@ impl SqrSettings {
     /// The maximum time to find a path once the failure of a protected link is detected.
     pub fn reconfiguration_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
         let bounds = self.protected(topology).into_iter().flat_map(|link| {
-            let (failures, settings) = (scenario.failures_of(topology, link.link), topology.spec(link));
+            let (failures, settings) = (scenario.failures_of(topology, link.link), topology.slowest_spec(link));
             failures.map(|failure| scenario.reconfiguration_bound(failure, settings)).collect::<Vec<_>>()
         });
         let scheme = scenario.recovery.as_ref().map_or(Duration::ZERO, |recovery| recovery.reconfiguration());
@@ -201,7 +201,7 @@ impl SqrSettings {
             let ports = self.switches(topology).into_iter().flat_map(|switch| &topology.switch(switch).ports);
             self.caching_ports = ports.map(|port| topology.link_name(port.link)).collect();
         }
-        let links = || topology.specs();
+        let links = || topology.slowest_specs();
         // Packets on the detour are late by the queues of its links or by their flights; the hold covers the longer of
         // both.
         let flight = links().map(|link| scenario.flight_bound(link)).max().unwrap_or(Duration::ZERO);

@@ -23,7 +23,8 @@ pub struct WharfSettings {
     pub parity_frames: u8,
     /// Time from the first frame of a block after which an incomplete block is flushed. The published programs count in
     /// whole milliseconds. Default: twice the time of `data_frames` maximum frames on the link, with a minimum of 10
-    /// us; chosen so that a busy link flushes nothing.
+    /// us; chosen so that a busy link flushes nothing. If the link changes, its lowest rate counts, and the difference
+    /// between its delays is added.
     #[schemars(extend("x-default" = "by link rate, frame size and data_frames"))]
     #[serde(with = "Optional::<Duration>")]
     pub flush_after: Option<Duration>,
@@ -39,10 +40,13 @@ impl WharfSettings {
     /// Fills in defaults from the link.
     pub(super) fn resolve(&mut self, around: Surroundings<'_>) {
         const LEAST: Duration = Duration::from_us(10);
-        let rate = around.links(&self.link).first().map(|&link| around.topology.spec(link).rate);
+        let range = around.links(&self.link).first().map(|&link| around.topology.line_range(link));
         let frame_bytes = around.scenario.frame_max().0 + u64::from(ETHERNET_OVERHEAD_BYTES);
-        let block = rate.map_or(LEAST, |rate| rate.time_for(frame_bytes * u64::from(self.data_frames)));
-        self.flush_after.get_or_insert((block * 2).max(LEAST));
+        let block_bytes = frame_bytes * u64::from(self.data_frames);
+        let block = range.map_or(LEAST, |range| range.lowest_rate.time_for(block_bytes));
+        // A delay that grows within a block spreads its frames.
+        let spread = range.map_or(Duration::ZERO, |range| range.longest_delay.saturating_sub(range.shortest_delay));
+        self.flush_after.get_or_insert((block * 2).max(LEAST) + spread);
     }
 
     /// The time after which an incomplete block ends.

@@ -8,14 +8,14 @@ use hitless_core::wire::line_clock::RATE_MIN;
 use hitless_core::wire::{BitRate, Duration};
 
 use super::check::Check;
-use crate::kind::Claimed;
+use crate::Purpose;
 use crate::network::link::LinkFailure;
 use crate::network::link::{LinkImpairment, LinkState};
 use crate::network::loss::LossModel;
 use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
 use crate::network::switch::FlowQueueingSettings;
 use crate::network::topology::select::select_links;
-use crate::network::topology::{DELAY_MAX, LinkId, Node, Topology};
+use crate::network::topology::{DELAY_MAX, DirectedLink, LinkId, Node, Topology};
 
 impl Check<'_> {
     pub(super) fn links(&mut self, topology: &Topology) {
@@ -26,13 +26,25 @@ impl Check<'_> {
             let links = self.links_named(topology, &link.name, &field);
             let fresh = links.iter().all(|link| !taken.contains(link));
             self.require(fresh, &field, "this direction has a [[link]] entry already");
-            taken.extend(links);
+            taken.extend(links.iter().copied());
             self.shape(link.rate, link.delay, &section);
             self.impairment(link, &section);
+            self.fec(topology, link, &links, &section);
             if link.changes_shape() {
                 self.changing_line(topology, link, &section);
             }
         }
+    }
+
+    /// Requires that losses by bit errors follow from the error correction of the link, if it has a latency.
+    fn fec(&mut self, topology: &Topology, entry: &LinkImpairment, links: &[DirectedLink], section: &str) {
+        let mut of_losses = entry.losses().filter_map(|loss| match loss {
+            LossModel::BitErrors(loss) => Some(loss.fec),
+            _ => None,
+        });
+        let of_links = || links.iter().map(|&link| topology.spec(link).fec).filter(|fec| !fec.is_none());
+        let is_one = of_losses.all(|of_loss| of_links().all(|of_link| of_link == of_loss));
+        self.require(is_one, &format!("{section}.loss.fec"), "must be the fec of the link");
     }
 
     /// Requires a rate and a delay that can be simulated.
@@ -79,14 +91,10 @@ impl Check<'_> {
     fn changing_line(&mut self, topology: &Topology, entry: &LinkImpairment, section: &str) {
         let field = format!("{section}.changes");
         let links = select_links(topology, &entry.name).unwrap_or_default();
-        for &link in &links {
-            let from = topology.ends(link).0.node;
-            self.require_else(from.is_switch(), || {
-                let rule =
-                    format!("rate and delay change only where a switch sends, and {} is a host", topology.name(from));
-                let hint = format!("name the other direction: \"{}\"", topology.link_name(link.reversed()));
-                Problem::new(&field, "", rule).hint(hint)
-            });
+        let of_host = links.iter().find(|&&link| !topology.ends(link).0.node.is_switch());
+        if let (Purpose::Live, Some(&link)) = (self.purpose, of_host) {
+            let name = topology.link_name(link);
+            self.report(Problem::new(&field, "", format!("a real card sends on {name}, at its own rate and delay")));
         }
         let changes_delay = entry.changes.iter().any(|change| change.delay.is_some());
         let fails = !entry.schedule.is_empty() || links.iter().any(|&link| self.fails(topology, link));
@@ -96,15 +104,6 @@ impl Check<'_> {
         self.require(!(changes_rate && by_rate), &field, "losses by \"bit-errors\" need a constant rate");
         let is_ideal = matches!(self.scenario.switch.flow_queueing, Some(FlowQueueingSettings::IdealFq(_)));
         self.require(!(changes_rate && is_ideal), &field, "flow_queueing \"ideal-fq\" needs constant rates");
-        for mechanism in &self.scenario.mechanisms {
-            let claims = mechanism.claims(topology);
-            let is_on = |claimed: &Claimed| links.iter().any(|link| claimed.at.links().contains(link));
-            self.require_else(!claims.iter().any(is_on), || {
-                let rule =
-                    format!("\"{}\" on this link takes its times from a constant rate and delay", mechanism.name());
-                Problem::new(&field, "", rule)
-            });
-        }
     }
 
     fn loss(&mut self, model: &LossModel, section: &str) {

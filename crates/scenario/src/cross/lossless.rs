@@ -93,7 +93,7 @@ impl Check<'_> {
         self.require(has_queues, section, "needs queues of classes: leave out switch.flow_queueing");
         let has_one_port = !around.topology.has_multi_homed_hosts();
         self.require(has_one_port, section, "needs hosts with one port: cards with several have no flow control");
-        let is_constant = around.scenario.changing_lines(around.topology).is_empty();
+        let is_constant = around.topology.changing_lines().is_empty();
         self.require(is_constant, section, "needs constant links: the memory is for their first rate and delay");
         self.lossless_queues(section, around);
         self.lossless_mechanisms(section, around);

@@ -85,7 +85,7 @@ impl Check<'_> {
         if !self.scenario.measure.autopsy {
             return;
         }
-        let is_constant = self.scenario.changing_lines(topology).is_empty();
+        let is_constant = topology.changing_lines().is_empty();
         self.require(is_constant, "measure.autopsy", "needs links with a constant rate and delay");
         let has_one_port = !topology.has_multi_homed_hosts();
         self.require(has_one_port, "measure.autopsy", "needs hosts with one port: it knows one line for each host");

@@ -9,7 +9,7 @@ use hitless_core::wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::network::loss::LossModel;
+use crate::network::loss::{ErrorCorrection, LossModel};
 use crate::network::topology::Topology;
 use crate::network::topology::select::select_links;
 
@@ -26,6 +26,9 @@ pub struct LinkImpairment {
     /// Propagation delay; left out: as in `[topology]`.
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
+    /// Forward error correction with its latency; left out: as in `[topology]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fec: Option<ErrorCorrection>,
     /// Loss model from the start of the run, which decides which frames are corrupted.
     #[serde(default)]
     pub loss: LossModel,
@@ -54,10 +57,15 @@ impl LinkImpairment {
         std::iter::once(&self.loss).chain(self.changes.iter().filter_map(|change| change.loss.as_ref()))
     }
 
-    /// Gives the named directions of `topology` their rate and delay. An unknown name is ignored.
+    /// Gives the named directions of `topology` their rate, delay and error correction. An unknown name is ignored.
     pub fn shape(&self, topology: &mut Topology) {
         for link in select_links(topology, &self.name).unwrap_or_default() {
             topology.set_spec(link, self.rate, self.delay);
+            if let Some(fec) = self.fec {
+                topology.set_fec(link, fec);
+            }
+            let changes = self.changes.iter().filter(|change| change.rate.is_some() || change.delay.is_some());
+            changes.for_each(|change| topology.note_change(link, change.rate, change.delay));
         }
     }
 }
@@ -72,12 +80,11 @@ pub struct LinkChange {
     /// Loss model after the change; left out: as before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// Rate of the frames that begin after the change; left out: as before. Only a switch can change the rate that it
-    /// sends at.
+    /// Rate of the frames that begin after the change; left out: as before.
     #[serde(default, with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// Propagation delay of the frames that begin after the change; left out: as before. When it shrinks, the sending
-    /// switch waits, so that its next frame arrives directly after the frames in flight. Only a switch can change it.
+    /// Propagation delay of the frames that begin after the change; left out: as before. When it shrinks, the sender
+    /// waits, so that its next frame arrives directly after the frames in flight.
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
 }

@@ -129,10 +129,15 @@ pub enum RecoveryScheme {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WithdrawScheme {
-    /// Time from the detection at the first end until all switches have withdrawn the paths, and from the detection of
-    /// the repair at both ends until all have restored them.
+    /// Time from the detection at the first end until the switches at the ends have withdrawn the paths, and from the
+    /// detection of the repair at both ends until they have restored them.
     #[serde(with = "Text::<Duration>")]
     pub notice: Duration,
+    /// Additional time for each link between a switch and the nearer end of the failed link. With zero all switches
+    /// change at once. Otherwise packets can go in circles until the news has reached all switches; their time to live
+    /// ends them.
+    #[serde(default, with = "Text::<Duration>")]
+    pub notice_per_hop: Duration,
 }
 
 /// A replaced link.

@@ -87,13 +87,13 @@ fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Re
         let config = host_config(scenario, settings, topology, host, &streams);
         hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
     }
-    if topology.has_multi_homed_hosts() {
+    if topology.hosts.iter().any(|host| topology.has_ports(host)) {
         add_ports(scenario, &settings, topology, &streams, &mut hosts);
     }
     Ok(hosts)
 }
 
-/// Gives the hosts with several links a port for each.
+/// Gives the hosts with several links, or with a changing line, a port for each link.
 fn add_ports(
     scenario: &Scenario,
     settings: &[HostSettings],
@@ -103,11 +103,12 @@ fn add_ports(
 ) {
     let planes = Planes::new(topology);
     let of_hosts: Arc<[u64]> = topology.host_ids().map(|host| planes.of_host(topology, host)).collect();
-    for host in topology.host_ids().filter(|&host| topology.host(host).is_multi_homed()) {
+    for host in topology.host_ids().filter(|&host| topology.has_ports(topology.host(host))) {
         let ports = topology.host(host).ports.iter().zip(planes.of_ports(topology, host));
         let config = |(port, plane): (&Port, u32)| {
             let settings = &settings[host.0 as usize];
-            PortConfig { network_card: clocked_card(scenario, settings, topology, port, streams), plane }
+            let line_changes = topology.line_changes(port.link);
+            PortConfig { network_card: clocked_card(scenario, settings, topology, port, streams), plane, line_changes }
         };
         let configs: Vec<PortConfig> = ports.map(config).collect();
         hosts.set_ports(host, &configs, Arc::clone(&of_hosts));
@@ -146,7 +147,8 @@ fn impair(
             for change in &impairment.changes {
                 let loss = change.loss.clone().map(|model| Change::Loss { link, model });
                 let rate = change.rate.map(|rate| Change::Rate { link, rate, clock_offset_ppb });
-                let delay = change.delay.map(|delay| delay + scenario.switch.phy_latency);
+                let coding = scenario.switch.phy_latency + topology.fec_latency(link);
+                let delay = change.delay.map(|delay| delay + coding);
                 let delay = delay.map(|delay| Change::Delay { link, delay });
                 changes.extend([loss, rate, delay].into_iter().flatten().map(|what| (change.at, what)));
             }

@@ -15,9 +15,9 @@ use super::recovery::Recovery;
 pub enum Change {
     /// A link gets a new loss model.
     Loss { link: DirectedLink, model: LossModel },
-    /// Rate of the line that a switch sends on, for later frames.
+    /// Rate of a line, for later frames.
     Rate { link: DirectedLink, rate: BitRate, clock_offset_ppb: i32 },
-    /// Delay of a link that a switch sends on, coding included, for later frames.
+    /// Delay of a link, coding included, for later frames.
     Delay { link: DirectedLink, delay: Duration },
     /// One direction of a link goes down or up without failure detection.
     State { link: DirectedLink, state: LinkState },
@@ -92,7 +92,7 @@ impl ControlPlane {
             Change::Loss { link, model } => {
                 network.set_loss(link, &model, || self.streams.stream(&loss_stream_name(link)));
             }
-            Change::Rate { link, rate, clock_offset_ppb } => network.set_rate(link, rate, clock_offset_ppb),
+            Change::Rate { link, rate, clock_offset_ppb } => network.set_rate(now, link, rate, clock_offset_ppb),
             Change::Delay { link, delay } => {
                 let before = network.set_delay(link, delay);
                 // A link never reorders.
@@ -108,12 +108,12 @@ impl ControlPlane {
     /// Repeats the loss models, rates, delays and withdrawals made before a checkpoint; loading the checkpoint then
     /// restores their state.
     pub fn repeat_changes<F: Fabric>(&self, network: &mut F) {
-        for (_, change) in self.changes.iter().take(self.next) {
+        for &(at, ref change) in self.changes.iter().take(self.next) {
             match change {
                 Change::Loss { link, model } => {
                     network.set_loss(*link, model, || self.streams.stream(&loss_stream_name(*link)));
                 }
-                &Change::Rate { link, rate, clock_offset_ppb } => network.set_rate(link, rate, clock_offset_ppb),
+                &Change::Rate { link, rate, clock_offset_ppb } => network.set_rate(at, link, rate, clock_offset_ppb),
                 &Change::Delay { link, delay } => {
                     network.set_delay(link, delay);
                 }
@@ -121,7 +121,7 @@ impl ControlPlane {
             }
         }
         let withdrawn = self.recovery.withdrawn();
-        if !withdrawn.is_empty() {
+        if withdrawn.keys().any(|links| !links.is_empty()) {
             network.withdraw(&withdrawn);
         }
     }

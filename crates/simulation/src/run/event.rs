@@ -49,10 +49,10 @@ pub(super) enum RecoveryEvent {
     Whole { failure: u32 },
     /// An end learns of the repair.
     Return { failure: u32, end: u8 },
-    /// All switches withdraw the paths over the link.
-    Withdraw { failure: u32 },
-    /// All switches restore them.
-    Restore { failure: u32 },
+    /// The switches at a distance from the link, in links, withdraw the paths over it.
+    Withdraw { failure: u32, distance: u16 },
+    /// They restore them.
+    Restore { failure: u32, distance: u16 },
     /// The control plane reads the counters of the ports that may become backups.
     Poll,
 }

@@ -1,14 +1,17 @@
 //! Interface for run-wide actions (changes, failures, flow starts, samples), for a run of one partition ([`Network`])
 //! or several.
 
+use std::collections::BTreeMap;
+
 use hitless_core::engine::{OrderKey, Stream};
 use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time, Transport};
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
-use hitless_scenario::network::topology::{DirectedLink, LinkId, SwitchId};
+use hitless_scenario::network::routing::Withdrawn;
+use hitless_scenario::network::topology::{DirectedLink, Endpoint, Node, Planes, SwitchId};
 use hitless_scenario::workload::FlowSpec;
-use hitless_switch::{PortState, Switch};
+use hitless_switch::PortState;
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};
@@ -27,8 +30,8 @@ pub(super) trait Fabric {
     /// Sets the loss model of a link; `stream` provides the random numbers if the link lacks a stream.
     fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream);
 
-    /// Sets the rate of a line that a switch sends on, for later frames.
-    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32);
+    /// Sets the rate of a line for later frames.
+    fn set_rate(&mut self, now: Time, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32);
 
     /// Sets the delay of a link for later frames; returns the old delay.
     fn set_delay(&mut self, link: DirectedLink, delay: Duration) -> Duration;
@@ -56,8 +59,9 @@ pub(super) trait Fabric {
     /// Redirects packets for a port to `backup`, or back to the port itself.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>);
 
-    /// Withdraws the paths over these links, and restores all others.
-    fn withdraw(&mut self, links: &[LinkId]);
+    /// Withdraws the paths over the links that each switch knows of, and restores all others. Hosts with several ports
+    /// avoid those that no longer lead to a destination.
+    fn withdraw(&mut self, known: &Withdrawn);
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64;
 
@@ -96,9 +100,12 @@ impl<E: Edge> Fabric for Network<E> {
         self.shared.links.set_loss(link.index(), model, line_rate, stream);
     }
 
-    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
-        let (switch, port) = self.sending_port(link);
-        switch.set_line_rate(port, rate, clock_offset_ppb);
+    fn set_rate(&mut self, now: Time, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
+        let Endpoint { node, port } = self.topology.ends(link).0;
+        match node {
+            Node::Host(host) => self.hosts.set_line_rate(now, host, port, rate),
+            Node::Switch(switch) => self.switches[switch.0 as usize].set_line_rate(port, rate, clock_offset_ppb),
+        }
     }
 
     fn set_delay(&mut self, link: DirectedLink, delay: Duration) -> Duration {
@@ -106,8 +113,11 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn hold_line(&mut self, link: DirectedLink, longer: Duration) {
-        let (switch, port) = self.sending_port(link);
-        switch.hold_line(port, longer);
+        let Endpoint { node, port } = self.topology.ends(link).0;
+        match node {
+            Node::Host(host) => self.hosts.hold_line(host, port, longer),
+            Node::Switch(switch) => self.switches[switch.0 as usize].hold_line(port, longer),
+        }
     }
 
     fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
@@ -143,8 +153,11 @@ impl<E: Edge> Fabric for Network<E> {
         self.shared.routing.set_detour(switch, port, backup);
     }
 
-    fn withdraw(&mut self, links: &[LinkId]) {
-        self.shared.routing.withdraw(&self.topology, links);
+    fn withdraw(&mut self, known: &Withdrawn) {
+        self.shared.routing.withdraw(&self.topology, known);
+        if self.topology.has_multi_homed_hosts() {
+            self.tell_hosts_of_paths(known);
+        }
     }
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {
@@ -188,11 +201,29 @@ fn flow_of(packet: &Packet) -> Option<u32> {
 }
 
 impl<E: Edge> Network<E> {
-    /// The switch and the port that send on a link.
-    fn sending_port(&mut self, link: DirectedLink) -> (&mut Switch, PortId) {
-        let from = self.topology.ends(link).0;
-        let switch = from.node.switch().expect("only a switch changes the rate and the delay of its line");
-        (&mut self.switches[switch.0 as usize], from.port)
+    /// Tells each host with several ports the destinations that each port does not reach, although its plane has them.
+    /// Only planes with withdrawn links lose destinations.
+    fn tell_hosts_of_paths(&mut self, known: &Withdrawn) {
+        let Self { topology, shared, hosts, .. } = self;
+        let planes = Planes::new(topology);
+        let ends = known.keys().flatten().flat_map(|&link| [topology.link(link).a, topology.link(link).b]);
+        let switches = ends.filter_map(|end| end.node.switch());
+        let changed = switches.fold(0_u64, |changed, switch| changed | 1 << planes.of_switch(switch));
+        let of_hosts: Vec<u64> = topology.host_ids().map(|host| planes.of_host(topology, host)).collect();
+        let lost_behind = |switch: SwitchId| -> Vec<HostId> {
+            let plane = 1 << planes.of_switch(switch) & changed;
+            let is_lost =
+                |to: &HostId| of_hosts[to.0 as usize] & plane != 0 && shared.routing.next_hops(switch, *to).is_empty();
+            if plane == 0 { Vec::new() } else { topology.host_ids().filter(is_lost).collect() }
+        };
+        let mut lost = BTreeMap::<SwitchId, Vec<HostId>>::new();
+        for host in topology.host_ids().filter(|&host| topology.host(host).is_multi_homed()) {
+            let switches: Vec<SwitchId> = topology.attachments(host).map(|(switch, _)| switch).collect();
+            for &switch in &switches {
+                lost.entry(switch).or_insert_with(|| lost_behind(switch));
+            }
+            hosts.set_lost(host, switches.iter().map(|switch| &*lost[switch]));
+        }
     }
 
     fn note_change(&mut self, now: Time) {

@@ -43,7 +43,7 @@ pub(super) struct Shared<E> {
     /// By host: the link it sends on, the first of several.
     #[configured]
     pub host_links: Vec<u32>,
-    /// By host and port: the link it sends on; empty if every host has one.
+    /// By host and port: the link it sends on; empty if no host has several or a changing line.
     #[configured]
     pub links_of_ports: Vec<Vec<u32>>,
     /// By switch and port: the link it sends on; none for a recirculation port.
@@ -169,12 +169,12 @@ impl<E> Shared<E> {
 }
 
 fn shortest_delays(scenario: &Scenario, topology: &Topology) -> BTreeMap<usize, Duration> {
-    let changing = scenario.changing_lines(topology).into_iter();
-    changing.map(|(link, delay)| (link, delay + scenario.switch.phy_latency)).collect()
+    let changing = topology.changing_lines().iter();
+    changing.map(|(&link, range)| (link, range.shortest_delay + scenario.switch.phy_latency)).collect()
 }
 
 fn links_of_ports(topology: &Topology) -> Vec<Vec<u32>> {
-    if !topology.has_multi_homed_hosts() {
+    if !topology.hosts.iter().any(|host| topology.has_ports(host)) {
         return Vec::new();
     }
     let of_host = |host: &Host| host.ports.iter().map(|port| port.link.index() as u32).collect();

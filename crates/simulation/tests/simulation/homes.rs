@@ -10,7 +10,7 @@ const LINK: &str = "rate = \"100 Gbps\", delay = \"1 us\", overhead_bytes = 0";
 const DETECTED: &str = "[recovery]\ndetection = { kind = \"signal-loss\", delay = \"10 us\" }\n";
 const REROUTED: &str = "scheme = { kind = \"local-reroute\", backup = \"first\" }\n";
 const UNREPAIRED: &str = "scheme = { kind = \"none\" }\n";
-const TRANSPORTS: [&str; 5] = [
+pub const TRANSPORTS: [&str; 5] = [
     "kind = \"tcp\"\ncongestion = \"dctcp\"\nrto_min = \"200 us\"",
     "kind = \"roce\"\ntimeout = \"200 us\"",
     "kind = \"uet\"",
@@ -19,7 +19,7 @@ const TRANSPORTS: [&str; 5] = [
 ];
 
 /// A leaf-spine fabric with 4 leaves, 2 spines and 4 hosts per leaf, in each plane.
-fn fabric(planes: u32, leaves_per_host: u32, more: &str) -> String {
+pub fn fabric(planes: u32, leaves_per_host: u32, more: &str) -> String {
     format!(
         "name = \"homes\"\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n\
          [topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\n\
@@ -30,7 +30,7 @@ fn fabric(planes: u32, leaves_per_host: u32, more: &str) -> String {
 }
 
 /// `count` flows between hosts on different leaves that start within `count` ns.
-fn flows(transport: &str, count: u32, bytes: u64) -> String {
+pub fn flows(transport: &str, count: u32, bytes: u64) -> String {
     format!(
         "[[transport]]\nname = \"t\"\n{transport}\n\
          [[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h0..h1\"]\n\
@@ -44,11 +44,11 @@ fn failures(links: impl IntoIterator<Item = String>) -> String {
     links.into_iter().map(each).collect()
 }
 
-fn last_us(outcome: &Outcome) -> f64 {
+pub fn last_us(outcome: &Outcome) -> f64 {
     times(outcome, "flows", "finished_ps").iter().copied().max().unwrap_or(0) as f64 / 1e6
 }
 
-fn assert_all_completed(outcome: &Outcome, what: &str) {
+pub fn assert_all_completed(outcome: &Outcome, what: &str) {
     let outcomes = texts(outcome, "flows", "outcome");
     assert!(outcomes.iter().all(|outcome| outcome == "completed"), "{what}: {outcomes:?}");
 }
@@ -252,4 +252,34 @@ fn a_constant_rate_must_fit_one_port_and_autopsies_and_flow_control_need_hosts_w
     }
     let error = support::check(&fabric(2, 1, &udp("150 Gbps"))).expect_err("it exceeds a port");
     assert!(error.contains("its rate (150 Gbps) is above that of the link of h0 (100 Gbps)"), "{error}");
+}
+
+/// Both uplinks of a leaf fail at 20 us, and all switches know it at 60 us.
+#[test]
+fn with_withdrawn_paths_hosts_leave_a_port_that_leads_nowhere_and_return_to_it() {
+    let withdrawn = "scheme = { kind = \"withdraw\", notice = \"30 us\" }\n";
+    for (planes, leaves_per_host, prefix) in [(2, 1, "p0-"), (1, 2, "")] {
+        let links = [0, 1].map(|spine| format!("{prefix}leaf0<->{prefix}spine{spine}"));
+        let failures = failures(links).replace("15 ms", "300 us");
+        for transport in TRANSPORTS {
+            // Eight flows of hosts of the leaf, in both directions.
+            let flows = flows(transport, 8, 3_000_000);
+            let back =
+                flows.replace("name = \"f\"", "name = \"back\"").replace("h4..h5", "h9").replace("h0..h1", "h4..h5");
+            let back = back
+                .replace("h9", "h0..h1")
+                .split_once("[[flows]]")
+                .map_or(String::new(), |(_, rest)| format!("[[flows]]{rest}"));
+            let text = fabric(planes, leaves_per_host, &format!("{flows}{back}{failures}{DETECTED}{withdrawn}"));
+            let at = |us: u64| run(&text.replace("\"20 ms\"", &format!("\"{us} us\"")));
+            let [known, before, after] = [75, 310, 1_500].map(at);
+            for link in [format!("h0->{prefix}leaf0"), format!("{prefix}leaf0->h0")] {
+                let sent = [&known, &before, &after].map(|outcome| of_link(outcome, &link, "frames_sent"));
+                let what = format!("{transport}, {planes} planes, {link}: {sent:?}");
+                assert_eq!(sent[0], sent[1], "{what}");
+                assert!(sent[2] > sent[1], "{what}");
+            }
+            assert_all_completed(&run(&text), transport);
+        }
+    }
 }

@@ -107,6 +107,9 @@ fn the_round_trip_of_a_spraying_connection_follows_from_the_slowest_direction_of
     let longer = |name: &str| base_rtt(&format!("[[link]]\nname = \"{name}\"\ndelay = \"4 us\"\n"));
     assert_eq!(longer("s->t"), longer("t->s"));
     assert_ne!(longer("s->t"), longer("s<->t"));
+    // 51.2 ns in one direction.
+    let coded = base_rtt("[[link]]\nname = \"s->t\"\nfec = \"rs-544-514\"\n");
+    assert_eq!(coded, base_rtt("[[link]]\nname = \"s->t\"\ndelay = \"1051200 ps\"\n"));
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn a_rate_or_a_delay_that_cannot_be_simulated_is_refused() {
 }
 
 /// The rate in Gb/s and the delay in us of `s->t` from a time on.
-type Period = (u64, u64, u64);
+pub type Period = (u64, u64, u64);
 
 /// What the chain must do with datagrams that leave the host at its full rate: the time of the last delivery and the
 /// number of drops. `limit` is the number of frames that fit at `s`, the one in transmission included.
@@ -152,7 +155,7 @@ fn oracle(frames: u64, limit: usize, periods: &[Period]) -> (i64, u64) {
 }
 
 /// The entries of `s->t` for these periods.
-fn changing(periods: &[Period]) -> String {
+pub fn changing(periods: &[Period]) -> String {
     let (_, gbps, delay_us) = periods[0];
     let mut text = format!("[[link]]\nname = \"s->t\"\nrate = \"{gbps} Gbps\"\ndelay = \"{delay_us} us\"\n");
     for (at, gbps, delay_us) in &periods[1..] {
@@ -162,7 +165,7 @@ fn changing(periods: &[Period]) -> String {
     text
 }
 
-const US: u64 = 1_000_000;
+pub const US: u64 = 1_000_000;
 
 #[test]
 fn a_link_that_changes_delivers_each_frame_at_its_time() {
@@ -226,22 +229,42 @@ fn changes_that_nothing_can_follow_are_refused() {
     let change = "[[link.changes]]\nat = \"5 us\"\n";
     let cases = [
         (format!("name = \"s->t\"\n{change}"), "must change rate, delay or loss"),
-        (format!("name = \"a->s\"\n{change}rate = \"10 Gbps\"\n"), "a is a host"),
         (format!("name = \"s->t\"\n{change}delay = \"0 s\"\n"), "must be above zero"),
         (format!("name = \"s->t\"\n{change}rate = \"1 bps\"\n"), "can be simulated"),
         (
             format!("name = \"s->t\"\nschedule = [{{ at = \"1 us\", state = \"down\" }}]\n{change}delay = \"2 us\"\n"),
             "constant delay",
         ),
-        (
-            format!(
-                "name = \"s->t\"\n{change}rate = \"1 Gbps\"\n[[mechanism]]\nkind = \"linkguardian\"\nlink = \"s->t\"\n"
-            ),
-            "constant rate and delay",
-        ),
     ];
     for (link, rule) in cases {
         let refused = check(&chain(1, "1 MB", &format!("[[link]]\n{link}"))).expect_err(&link);
         assert!(refused.contains(rule), "{link}: {refused}");
     }
+}
+
+#[test]
+fn the_latency_of_the_error_correction_is_added_in_each_direction() {
+    let message = |text: &str| messages_ps(&run(text))[0];
+    let plain = chain(50, "1 MB", "");
+    let of_link = |name: &str, fec: &str| chain(50, "1 MB", &format!("[[link]]\nname = \"{name}\"\nfec = \"{fec}\"\n"));
+    // A codeword with 5,120 bits of data at 100 Gb/s.
+    for (name, fec, later_ps) in [
+        ("s->t", "none", 0),
+        ("s->t", "rs-528-514", 51_200),
+        ("s<->t", "rs-544-514", 51_200),
+        ("a->s", "rs-544-514", 51_200),
+        ("t->s", "rs-544-514", 0),
+    ] {
+        assert_eq!(message(&of_link(name, fec)) - message(&plain), later_ps, "{name}, {fec}");
+    }
+    let fabric = "switch_link = { rate = \"100 Gbps\", delay = \"1 us\"";
+    let everywhere = plain.replace(fabric, &format!("{fabric}, fec = \"rs-544-514\""));
+    assert_eq!(message(&everywhere) - message(&plain), 51_200);
+    let longer = changing(&[(0, 100, 1), (2 * US, 100, 3)]);
+    let coded = longer.replace("name = \"s->t\"\n", "name = \"s->t\"\nfec = \"rs-544-514\"\n");
+    assert_eq!(message(&chain(50, "1 MB", &coded)) - message(&chain(50, "1 MB", &longer)), 51_200, "after a change");
+    let other = "[[link]]\nname = \"s->t\"\nfec = \"rs-544-514\"\n\
+                 loss = { kind = \"bit-errors\", bit_error_rate = 1e-6, fec = \"rs-528-514\" }\n";
+    let refused = check(&chain(1, "1 MB", other)).expect_err("two codes");
+    assert!(refused.contains("must be the fec of the link"), "{refused}");
 }

@@ -5,6 +5,7 @@ mod afq;
 mod autopsy;
 mod bolt;
 mod captures;
+mod changing_links;
 mod checkpoints;
 mod compositions;
 mod congestion;

@@ -41,14 +41,14 @@ pub fn impairments(places: &Places, dice: &mut Dice) -> Value {
         let is_known = entries.contains_key(&both) || names.iter().any(|name| entries.contains_key(name));
         let name = if dice.once_in(3) { both } else { dice.one_of(names).clone() };
         if !is_known {
-            let entry = impairment(&name, places, dice);
+            let entry = impairment(&name, dice);
             entries.insert(name, entry);
         }
     }
     list(entries.into_values())
 }
 
-fn impairment(name: &str, places: &Places, dice: &mut Dice) -> Table {
+fn impairment(name: &str, dice: &mut Dice) -> Table {
     let mut text = format!("name = {name:?}\n");
     if dice.once_in(2) {
         text += &format!("schedule = [{}]\n", outages(dice).join(", "));
@@ -66,7 +66,7 @@ fn impairment(name: &str, places: &Places, dice: &mut Dice) -> Table {
             at_us += dice.scale(1, 200);
         }
         text += &format!("changes = [{}]\n", changes.join(", "));
-    } else if dice.once_in(2) && places.is_sent_by_switches(name) {
+    } else if dice.once_in(2) {
         text += &format!("changes = [{}]\n", slow_periods(dice).join(", "));
     }
     if dice.once_in(4) {
@@ -75,11 +75,14 @@ fn impairment(name: &str, places: &Places, dice: &mut Dice) -> Table {
     if dice.once_in(4) {
         text += &format!("delay = \"{}\"\n", dice.pick(&DELAYS));
     }
+    if dice.once_in(6) && !text.contains("bit-errors") {
+        text += &format!("fec = \"{}\"\n", dice.pick(&["rs-528-514", "rs-544-514"]));
+    }
     parsed(&text)
 }
 
 /// Times at which a link becomes slow or long, and is fast again.
-fn slow_periods(dice: &mut Dice) -> Vec<String> {
+pub fn slow_periods(dice: &mut Dice) -> Vec<String> {
     let mut changes = Vec::new();
     let mut at_ns = dice.between(0, BEGINS_WITHIN_US * 1_000);
     for _ in 0..dice.between(1, 3) {
@@ -115,7 +118,11 @@ pub fn failures(places: &Places, dice: &mut Dice) -> Table {
     let scheme = match dice.between(0, 4) {
         0 => "{ kind = \"same-port\", reconfiguration = \"100 us\" }".to_owned(),
         1 => "{ kind = \"none\" }".to_owned(),
-        2 => format!("{{ kind = \"withdraw\", notice = \"{} us\" }}", dice.between(0, 15)),
+        2 => format!(
+            "{{ kind = \"withdraw\", notice = \"{} us\", notice_per_hop = \"{} us\" }}",
+            dice.between(0, 15),
+            dice.pick(&["0", "1", "20"])
+        ),
         _ => format!(
             "{{ kind = \"local-reroute\", backup = \"{}\", reconfiguration = \"{} us\" }}",
             dice.pick(&["probed", "first"]),

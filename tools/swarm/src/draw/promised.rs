@@ -44,8 +44,11 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
         })
         .collect();
     let lossy: Vec<&String> = places.core[0].iter().filter(|_| !dice.once_in(4)).collect();
-    let lossy: Vec<Table> =
-        lossy.iter().map(|name| parsed(&format!("name = {name:?}\nloss = {}", faults::lasting_loss(dice)))).collect();
+    let lossy = lossy.iter().map(|name| {
+        let changes = if dice.once_in(3) { faults::slow_periods(dice).join(", ") } else { String::new() };
+        parsed(&format!("name = {name:?}\nloss = {}\nchanges = [{changes}]", faults::lasting_loss(dice)))
+    });
+    let lossy: Vec<Table> = lossy.collect();
     let mut world = world(fabric, dice.pick(&["preset = \"tofino-like\"", "preset = \"ideal\""]));
     traffic::add_to(&mut world, &places, false, dice);
     world.insert("link".into(), list(lossy));

@@ -123,11 +123,6 @@ impl Places {
         }
     }
 
-    /// Whether only switches send on the link with this name.
-    pub fn is_sent_by_switches(&self, name: &str) -> bool {
-        self.core.iter().flatten().any(|known| known == name || known.replace("->", "<->") == name)
-    }
-
     /// Draws a link between switches, with the names of both directions; without such links, any link.
     pub fn core_link<'a>(&'a self, dice: &mut Dice) -> &'a [String; 2] {
         dice.one_of(if self.core.is_empty() { &self.links } else { &self.core })

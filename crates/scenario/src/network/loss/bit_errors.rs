@@ -38,9 +38,10 @@ pub struct BitErrorLoss {
 }
 
 /// Forward error correction of an Ethernet link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ErrorCorrection {
     /// No correction, as in 10GBASE-R: a wrong bit spoils its block of 66 bits.
+    #[default]
     #[serde(rename = "none")]
     None,
     /// RS(528,514), as in 25GBASE-SR and 100GBASE-SR4 (IEEE 802.3, clauses 91 and 108): it corrects 7 of 528 symbols of
@@ -51,6 +52,27 @@ pub enum ErrorCorrection {
     /// bits. At 200G and above two codewords are interleaved.
     #[serde(rename = "rs-544-514")]
     Rs544,
+}
+
+impl ErrorCorrection {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    /// Returns the number of codewords that are interleaved on a link of `rate`.
+    const fn interleaved(rate: BitRate) -> u32 {
+        if rate.as_bps() >= INTERLEAVED_FROM_BPS { 2 } else { 1 }
+    }
+
+    /// Returns the time that a receiver waits for the rest of a codeword, and of those interleaved with it, before it
+    /// can correct the first bit.
+    pub fn latency(self, rate: BitRate) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::Rs528 | Self::Rs544 => rate.time_for(CODEWORD_DATA_BITS / 8 * u64::from(Self::interleaved(rate))),
+        }
+    }
 }
 
 /// The unit of loss: a block or codeword that is spoilt as a whole by too many errors.
@@ -74,7 +96,7 @@ impl Unit {
         };
         let symbol_errors = more_errors_than(0, SYMBOL_BITS, settings.bit_error_rate);
         let codeword = more_errors_than(corrected, symbols, symbol_errors);
-        let interleaved = if rate.as_bps() >= INTERLEAVED_FROM_BPS { 2 } else { 1 };
+        let interleaved = ErrorCorrection::interleaved(rate);
         Self {
             data_bits: u64::from(interleaved) * CODEWORD_DATA_BITS,
             loss: more_errors_than(0, interleaved, codeword),

@@ -12,6 +12,8 @@ mod settings;
 mod table;
 mod weights;
 
+use std::collections::BTreeMap;
+
 use hitless_core::wire::{HostId, Packet, PortId};
 
 use crate::network::topology::select::SwitchPort;
@@ -23,6 +25,9 @@ use table::Table;
 pub use detours::Detour;
 pub use hash::flow_hash;
 pub use settings::{PathRule, RoutingSettings};
+
+/// The links without paths that switches know of: for each set of links, the switches that know of exactly these.
+pub type Withdrawn = BTreeMap<Vec<LinkId>, Vec<SwitchId>>;
 
 /// Next hops of every switch towards every host, detours round links that have failed, and neighbours that send back.
 #[derive(Clone, Debug, hitless_core::state::State)]
@@ -47,10 +52,15 @@ impl Routing {
         Self { table, watch: Watch::default(), returns: Returns::default() }
     }
 
-    /// Withdraws the paths over these links, and restores all others.
-    pub fn withdraw(&mut self, topology: &Topology, links: &[LinkId]) {
+    /// Withdraws the paths over the links that each switch knows of, and restores all others. Every switch finds its
+    /// paths as if all others knew the same links.
+    pub fn withdraw(&mut self, topology: &Topology, known: &Withdrawn) {
         assert!(self.watch.is_empty(), "a detour keeps entries of the table that a withdrawal replaces");
-        self.table = paths::compute(topology, self.table.choice, links);
+        let choice = self.table.choice;
+        let mut tables = known.iter().map(|(links, switches)| (paths::compute(topology, choice, links), switches));
+        let Some((mut table, _)) = tables.next() else { return };
+        tables.for_each(|(other, switches)| table.adopt(&other, switches));
+        self.table = table;
         if !self.returns.is_empty() {
             self.learn_returns(topology);
         }

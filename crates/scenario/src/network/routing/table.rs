@@ -1,5 +1,7 @@
 //! The tables of next hops: computed once, and looked up for every packet.
 
+use std::collections::BTreeSet;
+
 use hitless_core::engine::identity::fmix32;
 use hitless_core::wire::{HostId, Packet, PortId};
 
@@ -120,6 +122,25 @@ impl Table {
 
     pub fn is_at(&self, destination: HostId, switch: SwitchId) -> bool {
         self.places[destination.0 as usize].edge == self.switches[switch.0 as usize].edge
+    }
+
+    /// Takes the entries of these switches from another table for the same fabric.
+    pub fn adopt(&mut self, other: &Self, switches: &[SwitchId]) {
+        let [rows, blocks, ports] = [self.rows.len(), self.blocks.len(), self.ports.len()].map(|length| length as u32);
+        self.rows.extend(other.rows.iter().map(|number| number + blocks));
+        self.blocks
+            .extend(other.blocks.iter().map(|block| block.map(|set| HopSet { first: set.first + ports, ..set })));
+        self.ports.extend(&other.ports);
+        let length = self.rows.len().max(self.blocks.len()).max(self.ports.len());
+        assert!(u32::try_from(length).is_ok(), "the parts of the table have places of 32 bits");
+        let mut edges = BTreeSet::new();
+        for switch in switches.iter().map(|switch| switch.0 as usize) {
+            self.switches[switch].row = other.switches[switch].row + rows;
+            edges.insert(self.switches[switch].edge);
+        }
+        // The switch of a host knows whether the host's own link is in service.
+        let places = self.places.iter_mut().zip(&other.places).filter(|(own, _)| edges.contains(&own.edge));
+        places.for_each(|(own, other)| own.is_usable = other.is_usable);
     }
 
     /// Empties the entry with this number, and returns its previous value. The switch stops sharing the row with

@@ -353,7 +353,8 @@ fn withdrawn_paths_are_avoided_and_come_back() {
         crate::network::topology::select::select_links(&topology, "agg0<->core0").expect("the link exists")[0].link;
     let mut routing = Routing::new(&topology, PathRule::FlowHash);
     let before: Vec<Vec<PortId>> = hops_of_all(&topology, &routing);
-    routing.withdraw(&topology, &[link]);
+    let all: Vec<SwitchId> = topology.switch_ids().collect();
+    routing.withdraw(&topology, &[(vec![link], all.clone())].into());
     let packets = (0..200).map(|port| flow_hash(0, 15, port, 80, 6));
     for hash in packets {
         // From the first pod to the last: no path over agg0 and core0, which is the first switch of 8 + 8.
@@ -366,8 +367,30 @@ fn withdrawn_paths_are_avoided_and_come_back() {
             );
         }
     }
-    routing.withdraw(&topology, &[]);
+    routing.withdraw(&topology, &[(Vec::new(), all)].into());
     assert_eq!(hops_of_all(&topology, &routing), before);
+}
+
+#[test]
+fn each_switch_avoids_the_links_that_it_knows_of() {
+    let topology = fat_tree(4, FatTreeWiring::Standard);
+    let link = |name: &str| crate::network::topology::select::select_links(&topology, name).expect(name)[0].link;
+    let lists = [Vec::new(), vec![link("agg0<->core0")], vec![link("agg0<->core0"), link("h3<->edge1")]];
+    for choice in [PathRule::FlowHash, PathRule::WeightedHash] {
+        let alone = lists.each_ref().map(|links| hops_of_all(&topology, &Routing::without(&topology, choice, links)));
+        let mut known = Withdrawn::new();
+        for switch in topology.switch_ids() {
+            known.entry(lists[(switch.0 as usize + 1) % 3].clone()).or_default().push(switch);
+        }
+        let mut routing = Routing::new(&topology, choice);
+        routing.withdraw(&topology, &known);
+        let mixed = hops_of_all(&topology, &routing);
+        let hosts = topology.hosts.len();
+        for (place, hops) in mixed.iter().enumerate() {
+            assert_eq!(*hops, alone[(place / hosts + 1) % 3][place], "entry {place}");
+        }
+        assert!(mixed.iter().any(Vec::is_empty) && mixed != alone[1], "the lists make no difference");
+    }
 }
 
 fn hops_of_all(topology: &Topology, routing: &Routing) -> Vec<Vec<PortId>> {

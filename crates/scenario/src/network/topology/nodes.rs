@@ -9,6 +9,8 @@ use hitless_core::wire::{BitRate, Duration, HostId, PortId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::network::loss::ErrorCorrection;
+
 /// A switch of the fabric, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_core::state::Value)]
 pub struct SwitchId(pub u32);
@@ -62,6 +64,11 @@ pub struct LinkSpec {
     /// Overhead of each frame in bytes: 8 of preamble and 12 of gap on Ethernet.
     #[serde(default = "ethernet_overhead")]
     pub overhead_bytes: u32,
+    /// Forward error correction with its latency in each direction: the receiver waits for the rest of a codeword of
+    /// 5,120 bits of data (IEEE 802.3, clauses 91, 108, 119 and 134), or of two interleaved codewords from 200 Gb/s on.
+    /// At 100 Gb/s these are 51.2 ns. The time that the decoder computes depends on the product: add it to `delay`.
+    #[serde(default, skip_serializing_if = "ErrorCorrection::is_none")]
+    pub fec: ErrorCorrection,
 }
 
 fn ethernet_overhead() -> u32 {
@@ -71,7 +78,7 @@ fn ethernet_overhead() -> u32 {
 impl LinkSpec {
     /// Makes an Ethernet link of `rate` and `delay`: 20 bytes of overhead for each frame (IEEE 802.3).
     pub const fn ethernet(rate: BitRate, delay: Duration) -> Self {
-        Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES }
+        Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES, fec: ErrorCorrection::None }
     }
 }
 
@@ -82,6 +89,39 @@ pub struct Link {
     pub b: Endpoint,
     /// Rate, delay and overhead by direction: from `a` to `b`, and back.
     pub specs: [LinkSpec; 2],
+}
+
+/// Rates and delays of a link in one direction during the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineRange {
+    pub lowest_rate: BitRate,
+    pub highest_rate: BitRate,
+    pub shortest_delay: Duration,
+    pub longest_delay: Duration,
+}
+
+impl LineRange {
+    /// Makes the range of a line that keeps its rate and delay.
+    pub const fn constant(spec: LinkSpec) -> Self {
+        let LinkSpec { rate, delay, .. } = spec;
+        Self { lowest_rate: rate, highest_rate: rate, shortest_delay: delay, longest_delay: delay }
+    }
+
+    /// Returns whether the line keeps its rate.
+    pub fn has_constant_rate(self) -> bool {
+        self.lowest_rate == self.highest_rate
+    }
+
+    /// Returns the range of both.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            lowest_rate: self.lowest_rate.min(other.lowest_rate),
+            highest_rate: self.highest_rate.max(other.highest_rate),
+            shortest_delay: self.shortest_delay.min(other.shortest_delay),
+            longest_delay: self.longest_delay.max(other.longest_delay),
+        }
+    }
 }
 
 impl Link {
@@ -185,6 +225,8 @@ pub struct Topology {
     pub switches: Vec<Switch>,
     /// By [`LinkId`].
     pub links: Vec<Link>,
+    /// By [`DirectedLink::index`], only for lines that change during the run.
+    pub(super) changing: BTreeMap<usize, LineRange>,
     pub(super) names: BTreeMap<String, Node>,
 }
 
@@ -213,9 +255,73 @@ impl Topology {
 
     /// Gives one direction of a link another rate or delay.
     pub fn set_spec(&mut self, directed: DirectedLink, rate: Option<BitRate>, delay: Option<Duration>) {
-        let spec = &mut self.links[directed.link.0 as usize].specs[directed.direction as usize];
+        let spec = self.spec_mut(directed);
         spec.rate = rate.unwrap_or(spec.rate);
         spec.delay = delay.unwrap_or(spec.delay);
+    }
+
+    /// Gives one direction of a link another error correction.
+    pub fn set_fec(&mut self, directed: DirectedLink, fec: ErrorCorrection) {
+        self.spec_mut(directed).fec = fec;
+    }
+
+    fn spec_mut(&mut self, directed: DirectedLink) -> &mut LinkSpec {
+        &mut self.links[directed.link.0 as usize].specs[directed.direction as usize]
+    }
+
+    /// Returns the latency of the error correction of a directed link, at its first rate.
+    pub fn fec_latency(&self, directed: DirectedLink) -> Duration {
+        let spec = self.spec(directed);
+        spec.fec.latency(spec.rate)
+    }
+
+    /// Adds the latency of the error correction to the delay of each link, once all rates are known. From then on
+    /// delays contain it.
+    pub fn add_fec_latencies(&mut self) {
+        for index in 0..2 * self.links.len() {
+            let directed = DirectedLink::from_index(index);
+            let latency = self.fec_latency(directed);
+            self.spec_mut(directed).delay += latency;
+            if let Some(range) = self.changing.get_mut(&index) {
+                range.shortest_delay += latency;
+                range.longest_delay += latency;
+            }
+        }
+    }
+
+    /// Notes that one direction of a link takes another rate or delay during the run.
+    pub fn note_change(&mut self, directed: DirectedLink, rate: Option<BitRate>, delay: Option<Duration>) {
+        let spec = self.spec(directed);
+        let changed = LinkSpec { rate: rate.unwrap_or(spec.rate), delay: delay.unwrap_or(spec.delay), ..spec };
+        let range = self.line_range(directed).joined(LineRange::constant(changed));
+        self.changing.insert(directed.index(), range);
+    }
+
+    /// Returns whether rate or delay of a directed link change during the run.
+    pub fn line_changes(&self, directed: DirectedLink) -> bool {
+        self.changing.contains_key(&directed.index())
+    }
+
+    /// Returns the lines that change during the run, by [index](DirectedLink::index).
+    pub const fn changing_lines(&self) -> &BTreeMap<usize, LineRange> {
+        &self.changing
+    }
+
+    /// Returns the rates and delays of a directed link during the run.
+    pub fn line_range(&self, directed: DirectedLink) -> LineRange {
+        let known = self.changing.get(&directed.index()).copied();
+        known.unwrap_or_else(|| LineRange::constant(self.spec(directed)))
+    }
+
+    /// Returns the lowest rate and the longest delay of a directed link during the run: the worst for times.
+    pub fn slowest_spec(&self, directed: DirectedLink) -> LinkSpec {
+        let range = self.line_range(directed);
+        LinkSpec { rate: range.lowest_rate, delay: range.longest_delay, ..self.spec(directed) }
+    }
+
+    /// Returns [`Self::slowest_spec`] of each direction of each link.
+    pub fn slowest_specs(&self) -> impl Iterator<Item = LinkSpec> + '_ {
+        (0..2 * self.links.len()).map(|index| self.slowest_spec(DirectedLink::from_index(index)))
     }
 
     pub fn node(&self, name: &str) -> Option<Node> {
@@ -275,6 +381,11 @@ impl Topology {
 
     pub fn has_multi_homed_hosts(&self) -> bool {
         self.hosts.iter().any(Host::is_multi_homed)
+    }
+
+    /// Returns whether a host needs a card for each port: if it has several, or a line that changes during the run.
+    pub fn has_ports(&self, host: &Host) -> bool {
+        host.is_multi_homed() || host.ports.iter().any(|port| self.line_changes(port.link))
     }
 
     pub fn ports(&self, node: Node) -> &[Port] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hitless_core::wire::HostId;
 
-use super::Topology;
+use super::{SwitchId, Topology};
 
 /// The planes of a fabric, numbered by their first switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +35,14 @@ impl Planes {
         Self { of_switches, count }
     }
 
+    /// Returns the plane of a switch.
+    pub fn of_switch(&self, switch: SwitchId) -> u32 {
+        self.of_switches[switch.0 as usize]
+    }
+
     /// Returns the plane of each port of `host`.
     pub fn of_ports<'a>(&'a self, topology: &'a Topology, host: HostId) -> impl Iterator<Item = u32> + 'a {
-        topology.attachments(host).map(|(switch, _)| self.of_switches[switch.0 as usize])
+        topology.attachments(host).map(|(switch, _)| self.of_switch(switch))
     }
 
     /// Returns the planes of the ports of `host`, one bit each.

@@ -7,7 +7,8 @@ use hitless_core::wire::{BitRate, Duration, FlowId, HostId, PortId, Time};
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
-use hitless_scenario::network::topology::{DirectedLink, Division, LinkId, SwitchId, Topology};
+use hitless_scenario::network::routing::Withdrawn;
+use hitless_scenario::network::topology::{DirectedLink, Division, SwitchId, Topology};
 use hitless_scenario::workload::FlowSpec;
 use hitless_switch::PortState;
 
@@ -146,8 +147,8 @@ impl Fabric for Whole<'_> {
         self.behind(link).network.set_loss(link, model, stream);
     }
 
-    fn set_rate(&mut self, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
-        self.before(link).network.set_rate(link, rate, clock_offset_ppb);
+    fn set_rate(&mut self, now: Time, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
+        self.before(link).network.set_rate(now, link, rate, clock_offset_ppb);
     }
 
     // The sender reads the delay, and the receiver has the link after the join.
@@ -191,8 +192,8 @@ impl Fabric for Whole<'_> {
         self.partitions.iter().for_each(|partition| lock(partition).network.set_detour(switch, port, backup));
     }
 
-    fn withdraw(&mut self, links: &[LinkId]) {
-        self.partitions.iter().for_each(|partition| lock(partition).network.withdraw(links));
+    fn withdraw(&mut self, known: &Withdrawn) {
+        self.partitions.iter().for_each(|partition| lock(partition).network.withdraw(known));
     }
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {

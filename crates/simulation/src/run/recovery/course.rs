@@ -65,9 +65,9 @@ pub(super) struct Course {
     pub whole: Option<Time>,
     /// When each end detects the repair.
     pub returned: [Option<Time>; 2],
-    /// When all switches have withdrawn the paths over the link.
+    /// When the switches at the ends have withdrawn the paths over the link.
     pub withdrawn: Option<Time>,
-    /// When all switches have restored them.
+    /// When they have restored them.
     pub restored: Option<Time>,
 }
 
@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn paths_are_withdrawn_after_the_first_detection_and_restored_after_the_last() {
-        let scheme = RecoveryScheme::Withdraw(WithdrawScheme { notice: Duration::from_us(200) });
+        let scheme =
+            RecoveryScheme::Withdraw(WithdrawScheme { notice: Duration::from_us(200), notice_per_hop: Duration::ZERO });
         let course = |outage: Option<u64>| {
             let outage = outage.map(Duration::from_us);
             let course = Course::new(us(100), outage, &detector(PROBES), scheme, [false; 2]);

@@ -50,8 +50,11 @@ pub(super) struct FailingLink {
     pub is_down: bool,
     /// Number of the latest failure's record; events of earlier failures are ignored.
     pub latest: Option<u32>,
-    /// Failures that all switches know of, while none knows the repair.
-    pub withdrawn_by: BTreeSet<u32>,
+    /// By distance: failures that the switches there know of, without knowing the repair.
+    pub withdrawn_by: Vec<BTreeSet<u32>>,
+    /// By switch: its distance from the nearer end, in links; empty if all learn of a failure at once.
+    #[configured]
+    distances: Vec<u16>,
     #[part]
     pub ends: [End; 2],
 }
@@ -60,6 +63,12 @@ impl FailingLink {
     /// The link's two directions.
     pub fn directions(&self) -> [DirectedLink; 2] {
         [Direction::AToB, Direction::BToA].map(|direction| DirectedLink { link: self.link, direction })
+    }
+
+    /// Returns whether a switch believes the link without paths.
+    pub fn is_withdrawn_at(&self, switch: usize) -> bool {
+        let distance = self.distances.get(switch).copied().unwrap_or(0);
+        !self.withdrawn_by[usize::from(distance)].is_empty()
     }
 }
 
@@ -85,17 +94,42 @@ pub(super) fn failing_links(
                 end(scenario, topology, routing, sends_on, redirected.contains(&sends_on))
             });
             let detector = detector(scenario, topology, streams, link);
-            links.push(FailingLink {
-                link,
-                detector,
-                is_down: false,
-                latest: None,
-                withdrawn_by: BTreeSet::new(),
-                ends,
-            });
+            let distances = distances(scenario, topology, link);
+            let places = usize::from(distances.iter().copied().max().unwrap_or(0)) + 1;
+            let withdrawn_by = vec![BTreeSet::new(); places];
+            links.push(FailingLink { link, detector, is_down: false, latest: None, withdrawn_by, distances, ends });
         }
     }
     Ok((links, of_entry))
+}
+
+/// The distance of each switch from the nearer end of a link, if news of a failure take time for each hop. Zero for
+/// switches in other planes, because they do not use the link.
+fn distances(scenario: &Scenario, topology: &Topology, link: LinkId) -> Vec<u16> {
+    let scheme = scenario.recovery.as_ref().map(|recovery| recovery.scheme);
+    let takes_time = matches!(scheme, Some(RecoveryScheme::Withdraw(scheme)) if scheme.notice_per_hop > Duration::ZERO);
+    if !takes_time {
+        return Vec::new();
+    }
+    let ends = topology.link(link);
+    let mut latest: Vec<SwitchId> = [ends.a, ends.b].iter().filter_map(|end| end.node.switch()).collect();
+    let mut distances = vec![None; topology.switches.len()];
+    latest.iter().for_each(|switch| distances[switch.0 as usize] = Some(0));
+    for distance in 1.. {
+        let peers = latest.iter().flat_map(|&switch| &topology.switch(switch).ports);
+        let peers: Vec<SwitchId> = peers.filter_map(|port| port.peer.node.switch()).collect();
+        latest.clear();
+        for peer in peers {
+            if distances[peer.0 as usize].is_none() {
+                distances[peer.0 as usize] = Some(distance);
+                latest.push(peer);
+            }
+        }
+        if latest.is_empty() {
+            break;
+        }
+    }
+    distances.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 fn redirected(scenario: &Scenario, topology: &Topology) -> Vec<DirectedLink> {

@@ -17,7 +17,7 @@ use hitless_scenario::Scenario;
 use hitless_scenario::network::link::LinkFailure;
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::recovery::{RecoveryScheme, RecoverySettings};
-use hitless_scenario::network::routing::Routing;
+use hitless_scenario::network::routing::{Routing, Withdrawn};
 use hitless_scenario::network::topology::{LinkId, Node, SwitchId, Topology};
 use hitless_switch::PortState;
 use rand::Rng;
@@ -55,6 +55,8 @@ pub(super) struct Recovery {
     log: FailureLog,
     #[part]
     loads: PortLoads,
+    #[configured]
+    switches: u32,
     /// True once no more failures follow.
     is_over: bool,
 }
@@ -86,7 +88,8 @@ impl Recovery {
         let entries = scenario.failures.iter().enumerate().map(entry).collect();
         let loads = PortLoads::new(scenario.recovery.as_ref(), &links);
         let (settings, log) = (scenario.recovery.clone(), FailureLog::default());
-        Ok(Self { settings, entries, links, log, loads, is_over: false })
+        let switches = topology.switches.len() as u32;
+        Ok(Self { settings, entries, links, log, loads, switches, is_over: false })
     }
 
     /// Cancels all further failures.
@@ -180,12 +183,18 @@ impl Recovery {
             RecoveryEvent::Detect { failure, end } => self.detect(now, failure, usize::from(end), network),
             RecoveryEvent::Reroute { failure, end } => self.reroute(now, failure, usize::from(end), network),
             RecoveryEvent::Whole { failure } => self.make_whole(now, failure, network),
-            RecoveryEvent::Withdraw { failure } => {
-                self.log.note_withdrawn(now, failure);
-                self.withdraw(failure, |failures| failures.insert(failure), network);
+            RecoveryEvent::Withdraw { failure, distance } => {
+                if distance == 0 {
+                    self.log.note_withdrawn(now, failure);
+                }
+                let farther = |distance| RecoveryEvent::Withdraw { failure, distance };
+                self.withdraw(failure, distance, |failures| failures.insert(failure), network);
+                self.pass_on(now, failure, distance, farther, network);
             }
-            RecoveryEvent::Restore { failure } => {
-                self.withdraw(failure, |failures| failures.remove(&failure), network);
+            RecoveryEvent::Restore { failure, distance } => {
+                let farther = |distance| RecoveryEvent::Restore { failure, distance };
+                self.withdraw(failure, distance, |failures| failures.remove(&failure), network);
+                self.pass_on(now, failure, distance, farther, network);
             }
             RecoveryEvent::Return { failure, end } => self.return_to(now, failure, usize::from(end), network),
         }
@@ -198,20 +207,48 @@ impl Recovery {
         self.break_link(now, number, outage, network);
     }
 
-    /// The links without paths.
-    pub fn withdrawn(&self) -> Vec<LinkId> {
-        self.links.iter().filter(|link| !link.withdrawn_by.is_empty()).map(|link| link.link).collect()
+    /// The links that the switches believe without paths.
+    pub fn withdrawn(&self) -> Withdrawn {
+        let mut known = Withdrawn::new();
+        for switch in 0..self.switches {
+            let links = self.links.iter().filter(|link| link.is_withdrawn_at(switch as usize));
+            known.entry(links.map(|link| link.link).collect()).or_default().push(SwitchId(switch));
+        }
+        known
     }
 
-    /// Changes the failures that switches know of on the link of `failure`, and tells the network if that changes its
-    /// paths.
-    fn withdraw<F: Fabric>(&mut self, failure: u32, change: impl FnOnce(&mut BTreeSet<u32>) -> bool, network: &mut F) {
+    /// Changes the failures on the link of `failure` that the switches at a distance know of, and tells the network if
+    /// that changes its paths.
+    fn withdraw<F: Fabric>(
+        &mut self,
+        failure: u32,
+        distance: u16,
+        change: impl FnOnce(&mut BTreeSet<u32>) -> bool,
+        network: &mut F,
+    ) {
         let Some(link) = self.number_of(self.log.link(failure)) else { return };
-        let before = self.withdrawn();
-        change(&mut self.links[link].withdrawn_by);
-        let after = self.withdrawn();
-        if before != after {
-            network.withdraw(&after);
+        let known = &mut self.links[link].withdrawn_by[usize::from(distance)];
+        let was_empty = known.is_empty();
+        change(known);
+        if known.is_empty() != was_empty {
+            network.withdraw(&self.withdrawn());
+        }
+    }
+
+    /// Schedules the arrival of news at the switches one link further from the failure.
+    fn pass_on<F: Fabric>(
+        &self,
+        now: Time,
+        failure: u32,
+        distance: u16,
+        news: impl FnOnce(u16) -> RecoveryEvent,
+        network: &mut F,
+    ) {
+        let Some(link) = self.number_of(self.log.link(failure)) else { return };
+        if let Some(RecoveryScheme::Withdraw(scheme)) = self.settings.as_ref().map(|settings| settings.scheme)
+            && usize::from(distance) + 1 < self.links[link].withdrawn_by.len()
+        {
+            schedule(course::later(now, scheme.notice_per_hop), news(distance + 1), network);
         }
     }
 
@@ -393,6 +430,6 @@ fn schedule_course<F: Fabric>(failure: u32, course: &Course, network: &mut F) {
     for end in [0, 1] {
         schedule(course.returned[usize::from(end)], RecoveryEvent::Return { failure, end });
     }
-    schedule(course.withdrawn, RecoveryEvent::Withdraw { failure });
-    schedule(course.restored, RecoveryEvent::Restore { failure });
+    schedule(course.withdrawn, RecoveryEvent::Withdraw { failure, distance: 0 });
+    schedule(course.restored, RecoveryEvent::Restore { failure, distance: 0 });
 }

@@ -73,3 +73,21 @@ fn the_testbed_of_the_paper_loses_nothing_although_its_link_fails_under_load() {
     let unprotected = text.replace("ports = [5001]", "ports = [5002]");
     assert!(order(&run(&unprotected)).packets_lost > 0);
 }
+
+#[test]
+fn a_link_that_falls_to_a_fifth_fails_and_recovers_loses_nothing() {
+    let change = |at_ms: u64, gbps: u64| format!("[[link.changes]]\nat = \"{at_ms} ms\"\nrate = \"{gbps} Gbps\"\n");
+    // Failures at 5, 11, 17 and 23 ms fall on both rates.
+    let changes = change(4, 2) + &change(9, 10) + &change(16, 2) + &change(20, 10);
+    let repeated = "every = \"6 ms\"\n";
+    let outage = format!("{repeated}outage = \"3 ms\"\n");
+    for (failures, recovery) in [(repeated, SAME_PORT), (&outage, REROUTE)] {
+        for caching in ["ring", "delay-queue"] {
+            let sqr = format!("caching = \"{caching}\"\n[[link]]\nname = \"sw3<->sw4\"\n{changes}");
+            let outcome = protected("1 Gbps", failures, recovery, &sqr);
+            let order = order(&outcome);
+            assert_eq!((order.packets_lost, order.packets_reordered), (0, 0), "{caching}, {recovery}: {order:?}");
+            assert!(of_link(&outcome, "sw3->sw4", "frames_lost_down") > 0, "{caching}, {recovery}");
+        }
+    }
+}

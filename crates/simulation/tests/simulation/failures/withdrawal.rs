@@ -2,7 +2,7 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::{check, of_link, run, sound, sum, times};
+use crate::support::{check, of_link, run, sound, sum, texts, times};
 use crate::{checkpoints, partitions};
 
 /// Flows of 500 Mb/s from every host of the first pod to every host of the last. The link fails at 1 ms.
@@ -67,4 +67,76 @@ fn withdrawals_are_equal_on_threads_and_after_checkpoints() {
 fn failures_must_be_further_apart_than_their_withdrawal_takes() {
     let refused = check(&text(4, "every = \"900 us\"\noutage = \"700 us\"", WITHDRAW)).expect_err("930 us");
     assert!(refused.contains("failure[0].every"), "{refused}");
+}
+
+/// A failing link from x to d. The switches s1, s2 and s3 are 1, 2 and 3 links behind x, and have a second path to d of
+/// the same length. Each of them has 8 hosts that send to z at d.
+fn branches(duration_us: u64) -> String {
+    let (mut hosts, mut switches, mut links) = (vec!["z".to_owned()], vec!["x".to_owned(), "d".to_owned()], Vec::new());
+    links.extend([("z".to_owned(), "d".to_owned()), ("x".to_owned(), "d".to_owned())]);
+    for length in 1..=3 {
+        let source = format!("s{length}");
+        switches.push(source.clone());
+        for number in 0..8 {
+            hosts.push(format!("h{length}{number}"));
+            links.push((format!("h{length}{number}"), source.clone()));
+        }
+        for (side, count, end) in [("p", length - 1, "x"), ("q", length, "d")] {
+            let within: Vec<String> = (1..=count).map(|number| format!("{side}{length}{number}")).collect();
+            let nodes: Vec<String> = [vec![source.clone()], within.clone(), vec![end.to_owned()]].concat();
+            links.extend(nodes.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())));
+            switches.extend(within);
+        }
+    }
+    let list = |names: &[String]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let spec = "rate = \"100 Gbps\", delay = \"100 ns\"";
+    let links: Vec<String> = links.iter().map(|(a, b)| format!("{{ ends = [\"{a}\", \"{b}\"], {spec} }}")).collect();
+    format!(
+        "name = \"branches\"\nduration = \"{duration_us} us\"\n\
+         [topology]\nkind = \"graph\"\nhosts = [{}]\nswitches = [{}]\nlinks = [{}]\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"1 MB\" }}\n\
+         [[transport]]\nname = \"u\"\nkind = \"udp\"\nrate = \"1 Gbps\"\n\
+         [[flows]]\nname = \"f\"\nkind = \"constant-rate\"\ntransport = \"u\"\nsources = [{}]\n\
+         destinations = [\"z\"]\n\
+         [[failure]]\nlink = \"x<->d\"\nfirst = \"200 us\"\noutage = \"600 us\"\n\
+         [recovery]\ndetection = {{ kind = \"fixed\", delay = \"30 us\" }}\n\
+         scheme = {{ kind = \"withdraw\", notice = \"50 us\", notice_per_hop = \"100 us\" }}\n",
+        list(&hosts),
+        list(&switches),
+        links.join(", "),
+        list(&hosts[1..]),
+    )
+}
+
+/// The first links of the ways over x.
+const TOWARDS_X: [&str; 3] = ["s1->x", "s2->p21", "s3->p31"];
+
+#[test]
+fn each_switch_changes_its_paths_when_the_news_has_crossed_the_links_to_it() {
+    let before = run(&branches(870));
+    let (names, last) = (texts(&before, "links", "link"), times(&before, "links", "last_arrival_ps"));
+    for (distance, link) in (1..).zip(TOWARDS_X) {
+        // Detected at 230 us. Eight flows of 1 Gb/s send a frame each 12.2 us, and half of them go this way. Packets that
+        // circle wait in queues.
+        let told_us = 280 + 100 * distance;
+        let row = names.iter().position(|name| name == link).expect(link);
+        let last_us = last[row] / 1_000_000;
+        assert!((told_us - 15..=told_us + 10).contains(&last_us), "{link}: {last_us} us, not {told_us}");
+    }
+    assert!(before.summary.drops.values().sum::<u64>() > sum(&before, "links", "frames_lost_down"), "nothing circled");
+    // The repair is detected at 830 us, and the ends restore their paths at 880.
+    for told in 0..4 {
+        let after = run(&branches(930 + 100 * told));
+        for (distance, link) in (1..).zip(TOWARDS_X) {
+            let has_resumed = of_link(&after, link, "frames_sent") > of_link(&before, link, "frames_sent");
+            assert_eq!(has_resumed, distance <= told, "{link} at {} us", 930 + 100 * told);
+        }
+    }
+}
+
+#[test]
+fn news_that_take_time_give_equal_runs_on_threads_and_from_checkpoints() {
+    let text = branches(1_300);
+    partitions::compare(&text, &[(2, 1), (usize::MAX, 1)]);
+    checkpoints::goes_on(&sound(&text), &[0.2, 0.25, 0.35, 0.7, 0.81]);
 }

@@ -204,3 +204,19 @@ fn a_frame_touches_the_units_of_its_first_and_its_last_bit_and_none_behind() {
         assert_eq!(errors.strikes(frame, &mut stream), is_struck, "unit {spoilt} is spoilt");
     }
 }
+
+/// 5,120 bits of data in each codeword, and two codewords at a time from 200 Gb/s.
+#[test]
+fn a_receiver_waits_for_the_codewords_that_are_interleaved() {
+    let cases = [
+        (ErrorCorrection::None, 100, 0),
+        (ErrorCorrection::Rs528, 25, 204_800),
+        (ErrorCorrection::Rs528, 100, 51_200),
+        (ErrorCorrection::Rs544, 100, 51_200),
+        (ErrorCorrection::Rs544, 200, 51_200),
+        (ErrorCorrection::Rs544, 400, 25_600),
+    ];
+    for (fec, gbps, ps) in cases {
+        assert_eq!(fec.latency(BitRate::from_gbps(gbps)), Duration::from_ps(ps), "{fec:?} at {gbps}G");
+    }
+}
