@@ -232,7 +232,7 @@ impl<P: Copy> EventQueue<P> {
     pub fn pop(&mut self) -> Option<Event<P>> {
         // A vector of `()` allocates nothing.
         let mut sources = vec![(); self.sources as usize];
-        let Event { time, order, payload } = self.pop_turn_before(Time::NEVER, &mut sources, |_| ((), None))?;
+        let Event { time, order, payload } = self.pop_turn_before(Time::NEVER, &mut sources, |_, _, _| ((), None))?;
         let payload = match payload {
             Turn::Source(source, ()) => self.nodes[source.index()].payload,
             Turn::Other(payload) => payload,
@@ -241,20 +241,22 @@ impl<P: Copy> EventQueue<P> {
     }
 
     /// Takes the next event if it is due before `end`. The caller keeps an entry for each source in `sources`, which
-    /// spares the queue a look at the source's payload. `take` handles the entry of the source whose event is due; it
-    /// returns a result and, if known, the time of the source's next event. The queue pushes that event here, while the
-    /// node is in the cache.
+    /// spares the queue a look at the source's payload. `take` handles the entry of the source whose event is due, with
+    /// the event's time and key; it returns a result and, if known, the time of the source's next event. The queue
+    /// pushes that event here, while the node is in the cache.
+    ///
+    /// `sources` is not a slice, because pointer and length would occupy two registers during the search for a slot.
     ///
     /// # Panics
     /// When two events have the same time and key, or the next event of a source is due before this one.
     #[inline(always)]
-    pub fn pop_turn_before<'s, S, T>(
+    pub fn pop_turn_before<'s, S: 's, T>(
         &mut self,
         end: Time,
-        sources: &'s mut [S],
-        take: impl FnOnce(&'s mut S) -> (T, Option<Time>),
+        sources: &'s mut impl AsMut<[S]>,
+        take: impl FnOnce(&'s mut S, Time, OrderKey) -> (T, Option<Time>),
     ) -> Option<Event<Turn<P, T>>> {
-        debug_assert!(sources.len() == self.sources as usize, "something stands for each source");
+        debug_assert!(sources.as_mut().len() == self.sources as usize, "something stands for each source");
         // `NONE` is larger than any node number, so this comparison also makes the bounds check below unnecessary.
         let is_of_next_slot = self.current as usize >= self.nodes.len();
         let mut number = if is_of_next_slot { self.take_next_slot()? } else { self.current };
@@ -277,12 +279,12 @@ impl<P: Copy> EventQueue<P> {
         self.last = time;
         self.last_order = order;
         // The nodes of the sources come first.
-        let Some(source) = sources.get_mut(number as usize) else {
+        let Some(source) = sources.as_mut().get_mut(number as usize) else {
             node.next = self.free;
             self.free = number;
             return Some(Event { time, order, payload: Turn::Other(node.payload) });
         };
-        let (taken, next) = take(source);
+        let (taken, next) = take(source, time, order);
         let payload = Turn::Source(Source(number), taken);
         let Some(next) = next else {
             node.next = IDLE;

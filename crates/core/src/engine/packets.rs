@@ -26,11 +26,9 @@ impl PacketStore {
     /// With 2^32 packets alive.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketHandle {
-        if let Some(slot) = self.free.pop() {
-            self.packets[slot as usize] = packet;
-            return PacketHandle(slot);
-        }
-        self.grow(packet)
+        let handle = self.reserve();
+        self[handle] = packet;
+        handle
     }
 
     /// Reserves a slot to be filled in place, which saves a copy. The slot holds an earlier packet's contents or a
@@ -42,25 +40,20 @@ impl PacketStore {
     pub fn reserve(&mut self) -> PacketHandle {
         match self.free.pop() {
             Some(slot) => PacketHandle(slot),
-            None => self.grow_empty(),
+            None => self.grow(),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn grow_empty(&mut self) -> PacketHandle {
-        self.grow(Packet::default())
-    }
-
-    #[cold]
-    fn grow(&mut self, packet: Packet) -> PacketHandle {
+    fn grow(&mut self) -> PacketHandle {
         let slot = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets alive");
         if self.packets.len() == self.packets.capacity() {
             // With a factor of 4, each slot is copied a third of a time on average instead of once. Memory that is
             // reserved but not touched costs nothing.
             self.packets.reserve_exact((GROWTH - 1) * self.packets.len().max(FIRST_SLOTS));
         }
-        self.packets.push(packet);
+        self.packets.push(Packet::default());
         PacketHandle(slot)
     }
 

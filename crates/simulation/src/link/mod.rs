@@ -291,6 +291,13 @@ impl Index<usize> for Links {
     }
 }
 
+impl AsMut<[Link]> for Links {
+    #[inline(always)]
+    fn as_mut(&mut self) -> &mut [Link] {
+        &mut self.all
+    }
+}
+
 impl Links {
     /// Creates healthy links.
     pub fn new(all: Vec<Link>) -> Self {
@@ -307,12 +314,6 @@ impl Links {
     #[inline(always)]
     pub fn read_ahead(&self, link: u32) -> u64 {
         self.all.get(link as usize).map_or(0, Link::frames_sent)
-    }
-
-    /// Mutable access to all links.
-    #[inline(always)]
-    pub fn as_mut_slice(&mut self) -> &mut [Link] {
-        &mut self.all
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Link> {

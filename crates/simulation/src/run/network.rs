@@ -48,7 +48,9 @@ impl<E: Edge> Network<E> {
     pub fn take_turn(&mut self, end: Time) -> Option<(Time, Happened)> {
         let Self { shared, switches, .. } = self;
         let Shared { queue, links, clocks, packets, routing, edge, .. } = shared;
-        let Event { time: now, order, payload } = queue.pop_turn_before(end, links.as_mut_slice(), |link| {
+        let Event { time: now, order, payload } = queue.pop_turn_before(end, links, |link, now, order| {
+            // Here, because the key would otherwise occupy a register while the next event is placed.
+            clocks.record(now, order);
             let (packet, next) = link.take();
             ((link, packet), next)
         })?;
@@ -58,7 +60,6 @@ impl<E: Edge> Network<E> {
             Turn::Source(source, taken) => (source.index() as u32, taken),
             Turn::Other(event) => return Some((now, Happened::Due { order, event })),
         };
-        clocks.record(now, order);
         // The slow path of live runs and impaired links; all other arrivals continue here.
         if !E::IS_CLOSED || link.is_impaired() {
             edge.arrived(packet);

@@ -83,7 +83,7 @@ proptest! {
             prop_assert!(events as usize == count && (1..=4).contains(&count));
             prop_assert_eq!(ahead[0], expected.1 as u32);
             queue.read_slots_ahead(u64::from);
-            let event = queue.pop_turn_before(Time::NEVER, &mut times, |times| ((), times.pop_front()));
+            let event = queue.pop_turn_before(Time::NEVER, &mut times, |times, _, _| ((), times.pop_front()));
             let popped = event.map(|event| (event.time, event.payload));
             prop_assert_eq!(popped, Some((expected.0, Turn::Source(Source::of(expected.1 as u32), ()))));
         }
@@ -194,7 +194,7 @@ fn what_is_due_at_an_end_stays_until_a_later_end() {
     }
     let times = |queue: &mut EventQueue<u64>, end| {
         std::iter::from_fn(|| {
-            queue.pop_turn_before(Time(end), &mut [], |_: &mut ()| ((), None)).map(|event| event.time.0)
+            queue.pop_turn_before(Time(end), &mut [], |_: &mut (), _, _| ((), None)).map(|event| event.time.0)
         })
         .collect::<Vec<_>>()
     };
@@ -206,5 +206,5 @@ fn what_is_due_at_an_end_stays_until_a_later_end() {
     assert_eq!(times(&mut queue, 5_000_000), Vec::<u64>::new());
     queue.push(Time(9), OrderKey::new(1, 0, 9), 9);
     assert_eq!(times(&mut queue, 5_000_001), [9, 5_000_000]);
-    assert_eq!(queue.pop_turn_before(Time::NEVER, &mut [], |_: &mut ()| ((), None)), None);
+    assert_eq!(queue.pop_turn_before(Time::NEVER, &mut [], |_: &mut (), _, _| ((), None)), None);
 }

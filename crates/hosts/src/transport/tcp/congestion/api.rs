@@ -76,7 +76,7 @@ impl Window {
     ///
     /// RFC 5681 counts at most a segment per acknowledgement (equation 2), and leaves nothing for congestion avoidance
     /// even above the threshold; byte counting counts all delivered bytes.
-    #[inline]
+    #[inline(always)]
     pub fn slow_start(&mut self, bytes: u64) -> u64 {
         if self.growth == WindowGrowth::PerAck {
             self.grow(bytes.min(self.mss_bytes));
@@ -128,7 +128,7 @@ pub struct AdditiveIncrease {
 
 impl AdditiveIncrease {
     /// Grows the window for `bytes` acknowledged.
-    #[inline]
+    #[inline(always)]
     pub fn grow(&mut self, window: &mut Window, bytes: u64) {
         debug_assert!(window.cwnd_bytes > 0, "a window of nothing");
         if window.growth == WindowGrowth::PerAck {

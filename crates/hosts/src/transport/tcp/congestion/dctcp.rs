@@ -84,7 +84,7 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, event: &AckEvent) {
         // RFC 8257, section 3.3, steps 2 and 3.
         self.acknowledged_bytes += event.delivered_bytes;
@@ -99,7 +99,7 @@ impl CongestionControl for Dctcp {
     }
 
     /// Grows the window as in RFC 5681 (RFC 8257, section 3.3).
-    #[inline]
+    #[inline(always)]
     fn increase(&mut self, window: &mut Window, event: &AckEvent) {
         let mut bytes = event.delivered_bytes;
         if window.in_slow_start() {

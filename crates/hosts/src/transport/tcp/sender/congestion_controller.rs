@@ -58,7 +58,7 @@ impl CongestionController {
     /// Grows the window if the acknowledged data had filled it, or unconditionally without validation.
     ///
     /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
-    #[inline]
+    #[inline(always)]
     pub fn grow(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64) {
         // RFC 5681, section 3.1: only an acknowledgement of new data grows the window.
         if self.window.growth == WindowGrowth::PerAck && event.snd_una == previous {
