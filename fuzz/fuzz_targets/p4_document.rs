@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hitless_p4::fabric::Answers;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::Instance;
-use hitless_p4::pipeline::Switch;
+use hitless_p4::pipeline::Pipeline;
 use hitless_p4::program::Program;
 use libfuzzer_sys::fuzz_target;
 
@@ -14,9 +14,9 @@ fuzz_target!(|input: (&str, &[u8])| {
     let (document, packet) = input;
     match Program::load(document) {
         Ok(program) => {
-            let mut switch = Switch::new(Arc::new(program), 1);
+            let mut pipeline = Pipeline::new(Arc::new(program), 1);
             let came = (1, packet, Instance::Normal);
-            switch.process(came, 0, &mut Answers::default(), &mut Nobody, &mut |_, _| ());
+            pipeline.process(came, 0, &mut Answers::default(), &mut Nobody, &mut |_, _| ());
         }
         Err(error) => assert!(!error.what.is_empty()),
     }

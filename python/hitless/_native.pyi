@@ -391,6 +391,9 @@ def memory_limit(root: str | PathLike[str] = "/") -> int | None:
 def mechanism_kinds() -> list[tuple[str, str, str | None]]:
     """Return the kinds of mechanisms: name, a sentence, and the user's crate that it comes from."""
 
+def mechanism_quantities() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return key and label of the quantities in histograms and series of each kind of mechanism."""
+
 def mechanism_counters() -> list[tuple[str, list[tuple[str, str, str]]]]:
     """Return each kind's counters: key, label, meaning. The last kind, "", is every kind: the resources."""
 

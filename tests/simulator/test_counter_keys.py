@@ -1,4 +1,4 @@
-"""Keys of counters: declared once by each mechanism, and the only names that programs use."""
+"""Keys of counters, histograms and series: each mechanism declares them once, and programs use only them."""
 
 import ast
 import re
@@ -10,17 +10,19 @@ import pytest
 from python_mechanisms import Ports
 
 import hitless as hl
-from hitless.outcome.counters import Counter, declared
+from hitless.outcome.counters import Counter, declared, quantities
 from hitless.outcome.mechanisms import _CHOSEN
 from hitless.outcome.run import Run, Summary
 from hitless.outcome.tables import Tables
+from hitless_papers.deflection import control_packets, priorities
 
 PYTHON = Path(__file__).resolve().parents[2] / "python"
 
 
 def test_keys_are_unique_in_a_mechanism_and_in_snake_case() -> None:
     resources = declared()[""]
-    for kind, counters in declared().items():
+    named = [*declared().items(), *quantities().items()]
+    for kind, counters in named:
         keys = [counter.key for counter in [*counters, *(resources if kind else [])]]
         assert len(keys) == len({*keys}), f"{kind}: {sorted(keys)}"
         assert all(re.fullmatch("[a-z][a-z0-9]*(_[a-z0-9]+)*", key) for key in keys), kind
@@ -29,7 +31,7 @@ def test_keys_are_unique_in_a_mechanism_and_in_snake_case() -> None:
 
 def test_the_unit_is_the_last_word_of_the_key_and_in_the_label() -> None:
     assert [Counter(key, "", "").unit for key in ("longest_stall_ns", "packets_lost", "blocks")] == ["ns", "", ""]
-    for counters in declared().values():
+    for counters in (*declared().values(), *quantities().values()):
         for counter in counters:
             assert counter.unit in counter.label, counter
 
@@ -39,6 +41,16 @@ def test_each_key_that_python_uses_is_declared() -> None:
     used = {key for path in PYTHON.rglob("*.py") for key in _keys_in(ast.parse(path.read_text("utf-8")))}
     assert len(used) > 30
     assert used - known == set()
+
+
+def test_each_histogram_and_series_that_python_uses_is_declared() -> None:
+    known = {quantity.key for of_kind in quantities().values() for quantity in of_kind}
+    texts = [path.read_text("utf-8") for path in PYTHON.rglob("*.py")]
+    used = {key for text in texts for key in re.findall(r'\b(?:histogram|histogram_max|series)\("([^"]+)"', text)}
+    used |= {control_packets.GAP, priorities.QUANTITY}
+    # Lines of an exhibit, which has a method of this name.
+    assert used - known == {"effective link speed", "flow"}
+    assert {"recovery_delay_ns", "detouring_port", "message_round_trip_ns"} <= used
 
 
 def test_the_three_numbers_of_an_answer_are_declared_by_their_mechanism() -> None:
@@ -84,6 +96,31 @@ def test_a_counter_is_found_by_its_key_and_an_unknown_key_lists_similar_ones() -
         with pytest.raises(KeyError, match=rf"unknown counter '{unknown}'; similar: {similar}"):
             run.counter(unknown, default=0)
     assert _counted({"switch": [], "counter": [], "value": np.array([])}).counter("packets_lost", default=0) == 0
+
+
+def test_a_histogram_and_a_series_are_found_by_key_and_switch() -> None:
+    columns = {
+        "switch": ["sw2", "sw6", "sw6"],
+        "quantity": ["recovery_delay_ns", "recovery_delay_ns", "own_ns"],
+        "label": ["recovery delay (ns)", "recovery delay (ns)", "own (ns)"],
+        "value": np.array([1, 2, 4]),
+    }
+    tables = Tables({"histograms": columns, "series": columns})
+    run = Run(effective="", summary=Summary({}), tables=tables, wall_s=0.0)
+    for find in (run.histogram, run.series):
+        assert find("recovery_delay_ns").to_dict(as_series=False) == {"switch": ["sw2", "sw6"], "value": [1, 2]}
+        assert find("recovery_delay_ns", "sw6")["value"].to_list() == [2]
+        assert find("own_ns")["value"].to_list() == [4]
+        assert find("alarm").is_empty()
+        with pytest.raises(KeyError, match=r"unknown quantity 'recovery delay \(ns\)'; similar: recovery_delay_ns"):
+            find("recovery delay (ns)")
+
+
+def test_the_tables_of_a_run_have_keys_and_labels() -> None:
+    run = hl.example("linkguardian-testbed").with_("duration", "100 ms").run()
+    found = run.table("histograms").select("quantity", "label").unique().rows()
+    assert found == [("recovery_delay_ns", "recovery delay (ns)")]
+    assert run.histogram("recovery_delay_ns")["count"].sum() > 0
 
 
 def test_a_class_of_python_reports_only_declared_keys() -> None:

@@ -7,7 +7,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::interfaces::link::{Carrier, Link};
+use crate::interfaces::device::{Carrier, NetworkDevice};
 use crate::interfaces::watch::{LinkChange, LinkWatch};
 
 pub trait CarrierSource: Send {
@@ -27,7 +27,7 @@ impl CarrierSource for LinkWatch {
     }
 
     fn look(&self, name: &str) -> Option<Carrier> {
-        Link::of_ethernet(name).ok()?.carrier().ok()
+        NetworkDevice::of_ethernet(name).ok()?.carrier().ok()
     }
 
     fn wakes(&self) -> Option<BorrowedFd<'_>> {

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use hitless_core::wire::Packet;
 use hitless_core::wire::shim::DetourCount;
-use hitless_switch::Report;
+use hitless_switch::{Quantity, Report};
 
 hitless_switch::counters! {
     pub(crate) struct DetourCounters(detours: &Detours) {
@@ -13,6 +13,9 @@ hitless_switch::counters! {
         detours_uncounted = "detours not counted in their packet": detours.uncounted,
     }
 }
+
+/// Detours of a packet that was detoured.
+pub(crate) const PACKET_DETOURS: Quantity = Quantity::new("packet_detours", "detours of a detoured packet");
 
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Detours {
@@ -48,7 +51,7 @@ impl Detours {
     pub fn report(&self, report: &mut Report) {
         report.count("switch", DetourCounters::values(self));
         if !self.ended.is_empty() {
-            report.histograms.push(("switch".into(), "detours of a packet that was detoured", self.ended.clone()));
+            report.histograms.push(("switch".into(), PACKET_DETOURS, self.ended.clone()));
         }
     }
 }

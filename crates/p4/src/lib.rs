@@ -2,9 +2,9 @@
 //!
 //! A document (`json`) is compiled once (`compile`) to a [`Program`](program::Program) of flat arrays. A
 //! [`Packet`](packet::Packet) is an array of values in wire format; a [`Run`](run::Run) takes it through parser, tables
-//! and actions without an allocation. A [`Switch`](pipeline::Switch) connects the parts in the order of v1model, with
-//! clones, multicast and so on. [`commands`] is the control plane in the language of simple_switch_CLI; [`stf`] runs
-//! p4c's packet tests. Start reading at [`program`], then [`run`] and [`pipeline`].
+//! and actions without an allocation. A [`Pipeline`](pipeline::Pipeline) connects the parts in the order of v1model,
+//! with clones, multicast and so on. [`commands`] is the control plane in the language of simple_switch_CLI; [`stf`]
+//! runs p4c's packet tests. Start reading at [`program`], then [`run`] and [`pipeline`].
 //!
 //! The crate does not compile P4 and does not know a network: time is an argument, and the trait
 //! [`Fabric`](fabric::Fabric) covers the queries to the surrounding switch.

@@ -1,5 +1,6 @@
-//! A v1model switch: parser, ingress, queues, egress, deparser, and the loops of packets, as in BMv2's simple_switch.
-//! Its queues drain at once; a switch with real queues uses [`Switch::ingress`] and [`Switch::egress`].
+//! The pipeline of a v1model switch: parser, ingress, queues, egress, deparser, and the loops of packets, as in BMv2's
+//! simple_switch. Its queues drain at once; a switch with real queues uses [`Pipeline::ingress`] and
+//! [`Pipeline::egress`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ pub struct Stay {
     pub queue: u32,
 }
 
-/// A packet in a queue of [`Switch::process`].
+/// A packet in a queue of [`Pipeline::process`].
 #[derive(Clone, Debug, hitless_core::state::Value)]
 struct Queued {
     port: u32,
@@ -67,25 +68,25 @@ impl Queued {
 
 /// A program with its state, and a pool of packets.
 #[derive(Debug, hitless_core::state::State)]
-pub struct Switch {
+pub struct Pipeline {
     #[configured]
     pub program: Arc<Program>,
     #[part]
     pub state: State,
-    /// Port and queue of the last packet that [`Switch::process`] queued.
+    /// Port and queue of the last packet that [`Pipeline::process`] queued.
     pub last_queue: Option<(u32, u32)>,
     #[configured]
     spare: Vec<Packet>,
     waiting: VecDeque<(Packet, u32)>,
     queued: VecDeque<Queued>,
-    /// Packets in queues that only [`Switch::serve`] drains.
+    /// Packets in queues that only [`Pipeline::serve`] drains.
     held: VecDeque<Queued>,
     #[configured]
     out: Vec<u8>,
 }
 
-impl Switch {
-    /// Creates a switch in the program's initial state.
+impl Pipeline {
+    /// Creates a pipeline in the program's initial state.
     pub fn new(program: Arc<Program>, seed: u64) -> Self {
         let state = State::new(&program, seed);
         let (waiting, queued) = (VecDeque::with_capacity(4), VecDeque::with_capacity(4));
@@ -113,7 +114,7 @@ impl Switch {
         assert_eq!(
             packet.values.len(),
             self.program.values_bytes,
-            "a packet is given back to the switch of its program"
+            "a packet is given back to the pipeline of its program"
         );
         self.spare.push(packet);
     }

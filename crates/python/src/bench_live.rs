@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use hitless_live::interfaces::link::Link;
+use hitless_live::interfaces::device::NetworkDevice;
 use hitless_live::interfaces::namespace::Namespace;
 use hitless_live::interfaces::traffic::{Measured, Processors, Stream, forward, measure};
 use hitless_live::interfaces::{Interface, OpenError, Options, pin};
@@ -114,8 +114,8 @@ impl PlainForwarder {
 /// Switches off the offloads of an interface in another network namespace; returns those that are still on.
 #[pyfunction]
 pub fn switch_off_offloads_in(namespace: &str, interface: &str) -> PyResult<Vec<String>> {
-    let link = within(namespace, || Link::of_ethernet(interface))?.map_err(refused)?;
-    Ok(link.switch_off_offloads()?.still_on)
+    let device = within(namespace, || NetworkDevice::of_ethernet(interface))?.map_err(refused)?;
+    Ok(device.switch_off_offloads()?.still_on)
 }
 
 fn open_in(namespace: &str, name: &str, options: Options) -> PyResult<Port> {

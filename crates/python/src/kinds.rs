@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use hitless_mechanisms::builtin;
 use hitless_scenario::kind::Registry;
-use hitless_switch::{Counter, ResourceCounters};
+use hitless_switch::{Counter, Quantity, ResourceCounters};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
@@ -86,6 +86,13 @@ pub fn mechanism_counters() -> Vec<(&'static str, Vec<Told>)> {
     let registry = kinds().registry;
     let of_kinds = registry.counters().map(|(name, counters)| (name, counters.map(told).collect()));
     of_kinds.chain([("", ResourceCounters::ALL.iter().copied().map(told).collect())]).collect()
+}
+
+/// Returns key and label of the quantities in histograms and series of each kind of mechanism.
+#[pyfunction]
+pub fn mechanism_quantities() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
+    let told = |quantity: &Quantity| (quantity.key, quantity.label);
+    kinds().registry.quantities().map(|(name, quantities)| (name, quantities.iter().map(told).collect())).collect()
 }
 
 /// Returns the congestion controls from outside the tree that a scenario can name, each with a sentence about it, and

@@ -164,6 +164,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     kinds::register(own)?;
     module.add_function(wrap_pyfunction!(kinds::mechanism_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::mechanism_counters, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::mechanism_quantities, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::congestion_kinds, module)?)?;
     module.add("ScenarioError", py.get_type::<exceptions::ScenarioError>())?;
     module.add("SimulationError", py.get_type::<exceptions::SimulationError>())?;

@@ -2,20 +2,20 @@
 
 use std::io;
 
-use hitless_live::interfaces::link::{Carrier, Link};
+use hitless_live::interfaces::device::{Carrier, NetworkDevice};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 /// An Ethernet interface, in the network namespace of the thread that made this object.
 #[pyclass(frozen, module = "hitless._native")]
-pub struct NetworkInterface(Link);
+pub struct NetworkInterface(NetworkDevice);
 
 #[pymethods]
 impl NetworkInterface {
     /// Finds the interface called `name`; raises `OSError` with the complete message if it does not exist.
     #[new]
     fn new(name: &str) -> PyResult<Self> {
-        Link::of_ethernet(name).map(Self).map_err(|error| PyOSError::new_err(error.to_string()))
+        NetworkDevice::of_ethernet(name).map(Self).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
     /// Maximum number of bytes of a frame after addresses and type.

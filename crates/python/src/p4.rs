@@ -7,7 +7,7 @@ use hitless_p4::observer::Nobody;
 use hitless_p4::p4runtime::info::P4Info;
 use hitless_p4::p4runtime::write::Request;
 use hitless_p4::packet::Instance;
-use hitless_p4::pipeline::Switch;
+use hitless_p4::pipeline::Pipeline;
 use hitless_p4::program::Program;
 use hitless_p4::stf;
 use hitless_p4::trace::Trace;
@@ -30,16 +30,16 @@ type File = (String, String);
 
 /// Makes a switch and applies the commands of a file and the entries of a P4Runtime request; the p4info defines the
 /// numbers in the request.
-fn configured(program: &Arc<Program>, commands: &File, runtime: Option<&(File, File)>) -> PyResult<Switch> {
-    let mut switch = Switch::new(program.clone(), 1);
-    let mut control = switch.commands(0);
+fn configured(program: &Arc<Program>, commands: &File, runtime: Option<&(File, File)>) -> PyResult<Pipeline> {
+    let mut pipeline = Pipeline::new(program.clone(), 1);
+    let mut control = pipeline.commands(0);
     control.run(&commands.1, &commands.0).map_err(|error| refused(&error))?;
     if let Some((info, request)) = runtime {
         let done = P4Info::load(&info.1, &info.0, program)
             .and_then(|info| Request::read(&request.1, &request.0)?.apply(&info, control));
         done.map_err(|error| refused(&error))?;
     }
-    Ok(switch)
+    Ok(pipeline)
 }
 
 /// Runs the packet tests `tests` (STF) of the file `name` on the program in `document`, in p4c's format for BMv2.
@@ -69,10 +69,10 @@ pub fn p4_trace(
     packet: &[u8],
 ) -> PyResult<String> {
     let program = load(document)?;
-    let mut switch = configured(&program, &commands, runtime.as_ref())?;
+    let mut pipeline = configured(&program, &commands, runtime.as_ref())?;
     let (mut trace, mut left) = (Trace::default(), Vec::new());
     let came = (port, packet, Instance::Normal);
-    switch.process(came, 0, &mut Answers::default(), &mut trace, &mut |port, bytes| {
+    pipeline.process(came, 0, &mut Answers::default(), &mut trace, &mut |port, bytes| {
         left.push(json!({"port": port, "bytes": stf::hex(bytes)}));
     });
     Ok(json!({"lines": trace.lines, "left": left}).to_string())
@@ -91,14 +91,14 @@ pub fn p4_bench(
     packets: u64,
 ) -> PyResult<String> {
     let program = load(document)?;
-    let mut switch = configured(&program, &commands, runtime.as_ref())?;
+    let mut pipeline = configured(&program, &commands, runtime.as_ref())?;
     let packet = packet.to_vec();
     let (left, cpu_s) = py.detach(|| {
         let (mut left, mut answers) = (0u64, Answers::default());
         let clocks = Clocks::start(1);
         for number in 0..packets {
             let came = (port, &packet[..], Instance::Normal);
-            switch.process(came, number * 100, &mut answers, &mut Nobody, &mut |_, _| left += 1);
+            pipeline.process(came, number * 100, &mut answers, &mut Nobody, &mut |_, _| left += 1);
         }
         (left, clocks.cpu_s())
     });

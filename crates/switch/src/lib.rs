@@ -64,7 +64,7 @@ pub use queueing::{
     QueueConfig, QueueGroup, QueueLimit, QueueOrder, Rounds,
 };
 pub use register::{Observed, Pass, RegisterArray};
-pub use report::{Counter, Declared, Report, Series};
+pub use report::{Counter, Declared, Quantity, Report, Series};
 pub use resources::{Budget, Footprint, Kept, Limit, RegisterCell, RegisterUse, ResourceCounters, Resources};
 pub use switch::Switch;
 pub use verdict::{Half, Verdict};

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use hitless_core::wire::Time;
 
 /// Scope, quantity, and the steps of its value: each value holds from its time onwards.
-pub type Series = (String, &'static str, Vec<(Time, u64)>);
+pub type Series = (String, Quantity, Vec<(Time, u64)>);
 
 /// Declaration of a counter; [`counters!`](crate::counters) makes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,22 @@ pub struct Counter {
     pub meaning: &'static str,
 }
 
+/// Declaration of the quantity in a histogram or a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Name in files and programs, as for a counter: `recovery_delay_ns`.
+    pub key: &'static str,
+    /// Name in tables and reports: "recovery delay (ns)".
+    pub label: &'static str,
+}
+
+impl Quantity {
+    /// Declares a quantity.
+    pub const fn new(key: &'static str, label: &'static str) -> Self {
+        Self { key, label }
+    }
+}
+
 /// Lists of declarations, one for each call of [`counters!`](crate::counters).
 pub type Declared = &'static [&'static [Counter]];
 
@@ -27,8 +43,8 @@ pub struct Report {
     pub mechanism: &'static str,
     /// `(scope, counter, value)`; the scope names the port or link that the counter belongs to.
     pub counters: Vec<(String, Counter, u64)>,
-    /// `(scope, quantity with its unit, values)`.
-    pub histograms: Vec<(String, &'static str, Histogram<u64>)>,
+    /// `(scope, quantity, values)`.
+    pub histograms: Vec<(String, Quantity, Histogram<u64>)>,
     /// `(scope, quantity, steps)`: each value holds from its time onwards.
     pub series: Vec<Series>,
     /// Violated invariants, each in one sentence.
@@ -59,6 +75,11 @@ impl Report {
     /// Adds counters with their values.
     pub fn count(&mut self, scope: &str, counters: impl IntoIterator<Item = (Counter, u64)>) {
         self.counters.extend(counters.into_iter().map(|(counter, value)| (scope.to_owned(), counter, value)));
+    }
+
+    /// Returns the quantities of its histograms and series.
+    pub fn quantities(&self) -> impl Iterator<Item = &Quantity> {
+        self.histograms.iter().map(|one| &one.1).chain(self.series.iter().map(|one| &one.1))
     }
 }
 

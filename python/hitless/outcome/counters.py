@@ -1,6 +1,6 @@
-"""Counters of mechanisms: their declarations, and values over several places: sums, and maxima of maxima."""
+"""Counters, histograms and series of mechanisms: their declarations, and counters over several places."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,23 +10,29 @@ from hitless.suggest import similar
 
 _MAXIMA = frozenset({"highest", "largest", "longest", "max", "maximum", "most", "peak"})
 """Words in the keys of counters that are maxima."""
-_UNITS = frozenset({"bits", "blocks", "bytes", "frames", "ns"})
+_UNITS = frozenset({"bits", "blocks", "bytes", "frames", "ns", "segments"})
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
-    """Declaration of a counter."""
+class Quantity:
+    """Declaration of the quantity in a histogram or a series."""
 
     key: str
     label: str
-    meaning: str
-    """Details beyond the label, or ""."""
 
     @property
     def unit(self) -> str:
         """The last word of the key if it is a unit; "" for a count."""
         last = self.key.rpartition("_")[2]
         return last if last in _UNITS and last != self.key else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counter(Quantity):
+    """Declaration of a counter."""
+
+    meaning: str
+    """Details beyond the label, or ""."""
 
 
 def declared() -> Mapping[str, list[Counter]]:
@@ -37,11 +43,25 @@ def declared() -> Mapping[str, list[Counter]]:
     }
 
 
+def quantities() -> Mapping[str, list[Quantity]]:
+    """Return the quantities in histograms and series of each kind of mechanism."""
+    return {kind: [Quantity(*one) for one in of_kind] for kind, of_kind in _native.mechanism_quantities()}
+
+
 def require_key(key: str, known: Collection[str]) -> None:
-    """Raise `KeyError` with similar keys if the key is neither ``known`` nor declared by a mechanism."""
-    keys = {*known, *(counter.key for counters in declared().values() for counter in counters)}
+    """Raise `KeyError` with similar keys if the key is neither ``known`` nor a declared counter."""
+    _require("counter", key, known, declared())
+
+
+def require_quantity(key: str, known: Collection[str]) -> None:
+    """Raise `KeyError` with similar keys if the key is neither ``known`` nor a declared quantity."""
+    _require("quantity", key, known, quantities())
+
+
+def _require(what: str, key: str, known: Collection[str], by_kind: Mapping[str, Sequence[Quantity]]) -> None:
+    keys = {*known, *(one.key for of_kind in by_kind.values() for one in of_kind)}
     if key not in keys:
-        raise KeyError(f"unknown counter {key!r}; {similar(key, keys)}")
+        raise KeyError(f"unknown {what} {key!r}; {similar(key, keys)}")
 
 
 def is_maximum(key: str) -> bool:

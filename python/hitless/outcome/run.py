@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from hitless.errors import HitlessError
-from hitless.outcome.counters import over_places, require_key
+from hitless.outcome.counters import over_places, require_key, require_quantity
 
 if TYPE_CHECKING:
     from hitless.outcome.autopsy import Why
@@ -143,6 +143,29 @@ class Run:
         if default is None:
             raise KeyError(f"no mechanism {f'at {switch} ' if switch else ''}has a counter {key!r}")
         return default
+
+    def histogram(self, key: str, switch: str | None = None) -> pl.DataFrame:
+        """Return a histogram of a mechanism: switch, scope, value, count.
+
+        docs/reference/counters.md lists the keys. Raises `KeyError` for an unknown key.
+        """
+        return self._quantity("histograms", key, switch)
+
+    def series(self, key: str, switch: str | None = None) -> pl.DataFrame:
+        """Return a series of a mechanism: switch, scope, time, value. Each value holds from its time onwards.
+
+        Takes and raises the same as `histogram`.
+        """
+        return self._quantity("series", key, switch)
+
+    def _quantity(self, table: str, key: str, switch: str | None) -> pl.DataFrame:
+        rows = self.table(table)
+        found = rows.filter(pl.col("quantity").cast(pl.String) == key)
+        if found.is_empty():
+            require_quantity(key, rows["quantity"].unique())
+        if switch is not None:
+            found = found.filter(pl.col("switch") == switch)
+        return found.drop("quantity", "label", strict=False)
 
     def why(self, flow: int, number: int | None = None) -> "Why":
         """Explain the completion time of a flow's slowest message, or of message ``number``, by its parts.

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-import polars as pl
 
 from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
@@ -26,7 +25,7 @@ PAPER_GROWTH = 2.8
 """The gap with 512 over that with 64 (appendix D)."""
 _MORE_PORTS = Unjudged("the paper does not say how many recirculation ports it had: one is judged")
 WARMUP_US = 100
-GAP = "time between two updates of a queue (ns)"
+GAP = "update_gap_ns"
 
 _BYTES = 72
 _SERVERS = ("server1", "server2", "server3", "server4")
@@ -54,7 +53,7 @@ def scenario(packets: int, recirculation_ports: int, length_us: float) -> Fields
 
 def gaps_us(run: Run) -> tuple[float, float]:
     """Mean and 99th percentile of the time between two updates of a queue."""
-    found = run.table("histograms").filter(pl.col("quantity") == GAP).sort("value")
+    found = run.histogram(GAP).sort("value")
     values, counts = found["value"].to_numpy() / 1e3, found["count"].to_numpy()
     p99 = values[np.searchsorted(np.cumsum(counts), 0.99 * counts.sum())]
     return float(np.average(values, weights=counts)), float(p99)

@@ -21,7 +21,7 @@ SSE: Mapping[int, Mapping[str, float]] = {
 }
 """Table 2, by percent of incast; the first number of the first row is lost, but the text has its quotient."""
 QUERIES_PER_SECOND = {10: 4_000, 30: 12_000, 60: 24_000}
-QUANTITY = "rank of packets that arrive"
+QUANTITY = "arriving_rank_bytes"
 FINE, COARSE = fits.BINS, 50
 
 _VERTIGO = schemes.VERTIGO.with_mechanism("Vertigo", record_ranks=True)
@@ -34,7 +34,7 @@ def case(incast_percent: int) -> FabricCase:
 
 def ranks(run: Run) -> Sample:
     """The ranks that packets of data have when they arrive for a port of a switch, all ports together, in bytes."""
-    found = run.table("histograms").filter((pl.col("quantity") == QUANTITY) & (pl.col("value") > 0))
+    found = run.histogram(QUANTITY).filter(pl.col("value") > 0)
     summed = found.group_by("value").agg(pl.col("count").sum()).sort("value")
     return Sample(summed["value"].to_numpy().astype(np.float64), summed["count"].to_numpy().astype(np.float64))
 

@@ -42,7 +42,7 @@ def _line_rate(rate_gbps: int, loss: float | Mapping[str, Any], packets: int, **
 
 def delays_us(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the delays of retransmissions and their counts."""
-    table = run.table("histograms").filter(pl.col("quantity") == "recovery delay (ns)")
+    table = run.histogram("recovery_delay_ns")
     return table["value"].to_numpy() / 1e3, table["count"].cast(pl.Int64).to_numpy()
 
 

@@ -39,7 +39,7 @@ class Table3(OfEvents):
         yield mean_of(over).row("RIMM", x, "mean excess", 1.3, rule, unit="% of alpha", note=_MESSAGES)
         yield Row("RIMM", x, "largest excess", "% of alpha", max(over), 3.64, judge=rule, note=_MESSAGES)
         note = "from crossing the threshold to the message at ingress: a round trip to a neighbour"
-        slowest = [value for event in events if (value := event.histogram_max("message round trip, ns")) is not None]
+        slowest = [value for event in events if (value := event.histogram_max("message_round_trip_ns")) is not None]
         yield Row("RIMM", x, "longest response", "us", max(slowest) / 1e3 if slowest else None, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -51,7 +51,7 @@ class Table3(OfEvents):
 
 def _peak(event: Event) -> float | None:
     """Return the maximum depth above the threshold that egress saw; None if the queue stayed below it."""
-    deepest = event.histogram_max("peak depth above the threshold, segments")
+    deepest = event.histogram_max("peak_depth_segments")
     return None if deepest is None else float(deepest)
 
 
@@ -145,7 +145,7 @@ class _Choices:
     """Changes of the neighbour for new packets, and how many of them chose the shorter queue."""
 
     def __init__(self, run: Run) -> None:
-        series = run.table("series").filter((pl.col("quantity") == "detouring port") & (pl.col("switch") == "S2-3"))
+        series = run.series("detouring_port", "S2-3")
         self.ports: Sequence[int] = series["value"].to_list()
         depths = [_depths(run, port) for port in testbed.NEIGHBOUR_PORTS]
         times = depths[0][0]
@@ -169,9 +169,8 @@ def _depths(run: Run, port: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, 
 
 def _alarm_to_end_ms(run: Run) -> float | None:
     """Return the time from the first alarm to the last choice of a neighbour before the alarm clears."""
-    series = run.table("series").filter(pl.col("switch") == "S2-3")
-    alarms = series.filter((pl.col("quantity") == "alarm") & (pl.col("value") == 1))["time_ps"]
-    choices = series.filter(pl.col("quantity") == "detouring port")["time_ps"]
+    alarms = run.series("alarm", "S2-3").filter(pl.col("value") == 1)["time_ps"]
+    choices = run.series("detouring_port", "S2-3")["time_ps"]
     if len(alarms) == 0 or len(choices) == 0:
         return None
     first = int(alarms[0])

@@ -76,9 +76,9 @@ class Event:
         """Return a counter of the mechanism; 0 if it never acted there."""
         return self.run.counter(name, switch, default=0)
 
-    def histogram_max(self, quantity: str) -> int | None:
+    def histogram_max(self, key: str) -> int | None:
         """Return the maximum of a histogram over all switches; None if it is empty."""
-        found = self.run.table("histograms").filter(pl.col("quantity") == quantity)
+        found = self.run.histogram(key)
         return None if found.is_empty() else int(found["value"].max())  # type: ignore[arg-type]
 
 

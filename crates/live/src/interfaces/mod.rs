@@ -5,7 +5,7 @@
 //!
 //! - [`interface`]: the interface of a port;
 //! - [`open`](mod@open): opens a port; [`OpenError`]: the reasons for a failure;
-//! - [`link`]: the interface under a port: MTU, carrier, on and off;
+//! - [`device`]: the network device under a port: MTU, carrier, on and off;
 //! - [`watch`]: changes of interfaces;
 //! - [`offloads`]: offloads that must be off so that frames arrive as they were sent;
 //! - [`packet`]: ports over packet sockets;
@@ -14,10 +14,10 @@
 //! - [`traffic`]: a generator and a sink, for measurements between two ports.
 
 pub mod capability;
+pub mod device;
 mod error;
 mod frame;
 pub mod interface;
-pub mod link;
 pub mod namespace;
 pub mod offloads;
 pub mod open;

@@ -7,7 +7,7 @@
 
 use std::io;
 
-use crate::interfaces::link::Link;
+use crate::interfaces::device::NetworkDevice;
 use crate::interfaces::sys::ethtool::{Feature, features, switch};
 
 /// Offloads that must be off, in addition to those that end in `-segmentation`, in the kernel's spelling
@@ -44,7 +44,7 @@ pub struct SwitchedOff {
     pub still_on: Vec<String>,
 }
 
-impl Link {
+impl NetworkDevice {
     /// Returns the active offloads that change frames.
     pub fn offloads_on(&self) -> io::Result<Vec<String>> {
         Ok(self.harmful_on()?.into_iter().map(|feature| feature.name).collect())

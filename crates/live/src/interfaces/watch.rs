@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::interfaces::link::Carrier;
+use crate::interfaces::device::Carrier;
 use crate::interfaces::sys::socket::{Socket, netlink_address};
 
 /// Receives changes of all interfaces of the network namespace that opened it.

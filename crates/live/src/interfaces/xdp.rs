@@ -10,10 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use crate::interfaces::capability::Capability;
+use crate::interfaces::device::{EmptyLooks, NetworkDevice};
 use crate::interfaces::error::OpenError;
 use crate::interfaces::frame::{HEADER_BYTES, TAG_BYTES, limit_bytes};
 use crate::interfaces::interface::{Counters, Interface, MonotonicTime, Received, Refusal};
-use crate::interfaces::link::{EmptyLooks, Link};
 use crate::interfaces::sys::bpf::{Attachment, Hook, SocketMap};
 use crate::interfaces::sys::machine::monotonic_ns;
 use crate::interfaces::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
@@ -52,7 +52,7 @@ pub struct XdpInterface {
     _attachment: Attachment,
     _map: SocketMap,
     socket: XdpSocket,
-    link: Link,
+    device: NetworkDevice,
     mode: XdpMode,
     mtu_bytes: usize,
     empty_looks: EmptyLooks,
@@ -63,17 +63,17 @@ pub struct XdpInterface {
 impl XdpInterface {
     /// Opens the interface called `name` in the network namespace of the calling thread, in exactly `mode`.
     pub fn open(name: &str, mode: XdpMode, ring_frames: usize) -> Result<Self, OpenError> {
-        let link = Link::of_ethernet(name)?;
-        let mtu_bytes = link.mtu_bytes().map_err(|error| OpenError::asking(name, "its MTU", error))?;
+        let device = NetworkDevice::of_ethernet(name)?;
+        let mtu_bytes = device.mtu_bytes().map_err(|error| OpenError::asking(name, "its MTU", error))?;
         let refuse = |what: &str, error| OpenError::of_capabilities(name, what, error, &Capability::OF_XDP);
         let shape = shape(mtu_bytes, ring_frames).map_err(|error| refuse("memory for frames of this MTU", error))?;
-        one_queue(&link).map_err(|error| refuse("a socket for its receive queue", error))?;
+        one_queue(&device).map_err(|error| refuse("a socket for its receive queue", error))?;
         let socket = XdpSocket::open(shape).map_err(|error| refuse("an AF_XDP socket", locked_memory(error)))?;
         let map = SocketMap::new().map_err(|error| refuse("a map of AF_XDP sockets", error))?;
         let hook = if mode == XdpMode::Generic { Hook::Generic } else { Hook::Native };
         let attachment =
-            map.attach(link.index(), hook).map_err(|error| refuse("attaching an XDP program", occupied(error)))?;
-        bind(&socket, &link, mode).map_err(|error| refuse(mode.words(), error))?;
+            map.attach(device.index(), hook).map_err(|error| refuse("attaching an XDP program", occupied(error)))?;
+        bind(&socket, &device, mode).map_err(|error| refuse(mode.words(), error))?;
         map.set(socket.socket.as_fd()).map_err(|error| refuse("naming the socket of its queue", error))?;
         let obtained = socket.is_zero_copy().map_err(|error| refuse("asking for the mode that was obtained", error))?;
         if obtained != (mode == XdpMode::ZeroCopy) {
@@ -83,7 +83,7 @@ impl XdpInterface {
             _attachment: attachment,
             _map: map,
             socket,
-            link,
+            device,
             mode,
             mtu_bytes,
             empty_looks: EmptyLooks::default(),
@@ -103,13 +103,13 @@ impl XdpInterface {
     }
 
     fn judge(&self, error: io::Error) -> io::Result<()> {
-        self.link.judge(error, "its AF_XDP socket failed")
+        self.device.judge(error, "its AF_XDP socket failed")
     }
 }
 
 impl Interface for XdpInterface {
     fn name(&self) -> &str {
-        self.link.name()
+        self.device.name()
     }
 
     fn mode(&self) -> &str {
@@ -136,7 +136,7 @@ impl Interface for XdpInterface {
             self.socket
                 .socket
                 .take_error()
-                .and_then(|()| self.link.still_there())
+                .and_then(|()| self.device.still_there())
                 .or_else(|error| self.judge(error))?;
         }
         Ok(handed)
@@ -177,7 +177,7 @@ impl Interface for XdpInterface {
     }
 
     fn look(&mut self) -> io::Result<()> {
-        self.link.still_there()
+        self.device.still_there()
     }
 
     fn rejoin(&mut self) -> io::Result<()> {
@@ -203,15 +203,15 @@ fn shape(mtu_bytes: usize, ring_frames: usize) -> io::Result<Shape> {
 }
 
 /// Checks that the interface has only the receive queue that the socket serves.
-fn one_queue(link: &Link) -> io::Result<()> {
-    match link.receive_queues() {
+fn one_queue(device: &NetworkDevice) -> io::Result<()> {
+    match device.receive_queues() {
         // A driver without channels has one queue.
         Ok(0 | 1) | Err(_) => Ok(()),
         Ok(count) => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             format!(
                 "it has {count} receive queues and one is needed: `ethtool -L {} combined 1` (or rx 1)",
-                link.name()
+                device.name()
             ),
         )),
     }
@@ -219,10 +219,10 @@ fn one_queue(link: &Link) -> io::Result<()> {
 
 /// Binds to the queue. The kernel releases a queue shortly after its previous socket was closed, so a busy queue is
 /// retried for two seconds.
-fn bind(socket: &XdpSocket, link: &Link, mode: XdpMode) -> io::Result<()> {
+fn bind(socket: &XdpSocket, device: &NetworkDevice, mode: XdpMode) -> io::Result<()> {
     let mut tries = 200;
     loop {
-        match socket.bind(link.index(), mode == XdpMode::ZeroCopy) {
+        match socket.bind(device.index(), mode == XdpMode::ZeroCopy) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && tries > 0 => {
                 tries -= 1;
                 thread::sleep(Duration::from_millis(10));

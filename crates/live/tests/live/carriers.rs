@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex};
 
-use hitless_live::interfaces::link::Carrier;
+use hitless_live::interfaces::device::Carrier;
 use hitless_live::interfaces::watch::LinkChange;
 use hitless_live::{CarrierSource, Options};
 

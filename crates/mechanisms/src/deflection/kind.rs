@@ -30,6 +30,7 @@ impl Kind for Dibs {
     const PLACES_FIELD: &'static str = "ports";
     const COUNTERS: hitless_switch::Declared =
         &[super::counters::PortCounters::ALL, crate::detours::DetourCounters::ALL];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = &[crate::detours::PACKET_DETOURS];
 
     type Settings = DibsSettings;
 
@@ -81,6 +82,8 @@ impl Kind for SimpleDeflection {
         crate::detours::DetourCounters::ALL,
         super::occupancy::ControlCounters::ALL,
     ];
+    const QUANTITIES: &'static [hitless_switch::Quantity] =
+        &[crate::detours::PACKET_DETOURS, super::occupancy::UPDATE_GAP, super::occupancy::OCCUPANCY_AGE];
 
     type Settings = SimpleDeflectionSettings;
 
@@ -134,6 +137,8 @@ impl Kind for PreemptiveDeflection {
         crate::detours::DetourCounters::ALL,
         super::occupancy::ControlCounters::ALL,
     ];
+    const QUANTITIES: &'static [hitless_switch::Quantity] =
+        &[crate::detours::PACKET_DETOURS, super::occupancy::UPDATE_GAP, super::occupancy::OCCUPANCY_AGE];
 
     type Settings = PreemptiveDeflectionSettings;
 
@@ -222,6 +227,7 @@ impl Kind for Pabo {
     const PLACES_FIELD: &'static str = "ports";
     const COUNTERS: hitless_switch::Declared =
         &[super::counters::PortCounters::ALL, crate::detours::DetourCounters::ALL];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = &[crate::detours::PACKET_DETOURS];
 
     type Settings = PaboSettings;
 

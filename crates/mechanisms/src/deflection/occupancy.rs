@@ -11,7 +11,7 @@ use crate::deflection::metadata::QueueState;
 use hdrhistogram::Histogram;
 use hitless_core::settings::quantity::Text;
 use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
-use hitless_switch::{Context, HookSet, Report, Verdict};
+use hitless_switch::{Context, HookSet, Quantity, Report, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,9 @@ struct ReportedOccupancy {
     /// Time of its arrival; `None` before the first.
     told_at: Option<Time>,
 }
+
+pub const UPDATE_GAP: Quantity = Quantity::new("update_gap_ns", "time between two updates of a queue (ns)");
+pub const OCCUPANCY_AGE: Quantity = Quantity::new("occupancy_age_ns", "age of the known occupancy at its use (ns)");
 
 hitless_switch::counters! {
     pub struct ControlCounters(view: &View) {
@@ -327,10 +330,10 @@ impl View {
         if !self.control_packets.is_empty() {
             report.count(scope, ControlCounters::values(self));
             let between = self.between_updates_ns.clone();
-            report.histograms.push((scope.into(), "time between two updates of a queue (ns)", between));
+            report.histograms.push((scope.into(), UPDATE_GAP, between));
         }
         if !self.is_immediate() {
-            report.histograms.push((scope.into(), "age of what ingress knows, at use (ns)", self.age_ns.clone()));
+            report.histograms.push((scope.into(), OCCUPANCY_AGE, self.age_ns.clone()));
         }
     }
 }

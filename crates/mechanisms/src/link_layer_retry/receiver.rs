@@ -7,7 +7,7 @@ use crate::link_layer_retry::header::{Control, PreambleSequence, SequenceNumber}
 use hdrhistogram::Histogram;
 use hitless_core::wire::shim::CheckNumber;
 use hitless_core::wire::{PortId, Time};
-use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
+use hitless_switch::{Context, DropReason, HookSet, Needs, Quantity, Report, Verdict};
 
 use super::settings::LinkLayerRetrySettings;
 use super::timer::Timer;
@@ -25,6 +25,8 @@ enum State {
     /// The NACK is sent; until the expected frame arrives only replays of received frames are answered.
     NackSent,
 }
+
+pub const RECOVERY_DELAY: Quantity = Quantity::new("recovery_delay_ns", "recovery delay (ns)");
 
 hitless_switch::counters! {
     pub struct DeliveryCounters(receiver: &Receiver) {
@@ -220,7 +222,7 @@ impl Receiver {
         report.acted |= counters.rx_expected_seq_good > 0;
         counters.report(&scope, report);
         report.count(&scope, DeliveryCounters::values(self));
-        report.histograms.push((scope.clone(), "recovery delay (ns)", self.recovery_delay_ns.clone()));
+        report.histograms.push((scope.clone(), RECOVERY_DELAY, self.recovery_delay_ns.clone()));
         for (how, count) in [("out of order", checker.reordered), ("twice", checker.duplicates)] {
             if count > 0 {
                 report.violated_invariants.push(format!("link-layer-retry {scope}: delivered {count} frames {how}"));

@@ -32,6 +32,7 @@ impl Kind for LinkGuardian {
         super::sender::SenderCounters::ALL,
         super::report::ReceiverCounters::ALL,
     ];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = &[super::report::RECOVERY_DELAY];
 
     type Settings = LinkGuardianSettings;
 

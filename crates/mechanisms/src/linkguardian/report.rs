@@ -1,11 +1,13 @@
 //! Reports of the ends of protected links.
 
 use hitless_core::wire::{PortId, Time};
-use hitless_switch::{ProtectionState, Report};
+use hitless_switch::{ProtectionState, Quantity, Report};
 
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::settings::Mode;
+
+pub const RECOVERY_DELAY: Quantity = Quantity::new("recovery_delay_ns", "recovery delay (ns)");
 
 hitless_switch::counters! {
     pub struct EndState(is_on: bool) {
@@ -90,7 +92,7 @@ pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     report.acted |= receiver.counters.delivered > 0;
     report.count(&scope, EndState::values(receiver.is_active()));
     report.count(&scope, ReceiverCounters::values(receiver, now));
-    report.histograms.push((scope.clone(), "recovery delay (ns)", receiver.recovery_delay_ns.clone()));
+    report.histograms.push((scope.clone(), RECOVERY_DELAY, receiver.recovery_delay_ns.clone()));
     let broken = receiver.violated_invariants(now).into_iter().chain(receiver.broken_order_promises());
     report.violated_invariants.extend(broken.map(|promise| format!("linkguardian {scope}: {promise}")));
 }

@@ -69,8 +69,9 @@ impl Kind for P4 {
             };
             check.report(Problem::new(format!("{section}.{field}.ports"), "", rule));
         }
-        let found = Loaded::read(settings, &check.scenario.folder, around)
-            .and_then(|loaded| switches.iter().try_for_each(|&id| loaded.switch(settings, id, topology, 0).map(drop)));
+        let found = Loaded::read(settings, &check.scenario.folder, around).and_then(|loaded| {
+            switches.iter().try_for_each(|&id| loaded.pipeline(settings, id, topology, 0).map(drop))
+        });
         if let Err((field, rule)) = found {
             check.report(Problem::new(format!("{section}.{field}"), "", rule));
         }
@@ -83,13 +84,13 @@ impl Kind for P4 {
             let loaded = Loaded::read(settings, &around.scenario.folder, around).map_err(text)?;
             for id in Self::switches(settings, around.topology) {
                 let seed = around.scenario.seed ^ (u64::from(id.0) << 32);
-                let switch = loaded.switch(settings, id, around.topology, seed).map_err(text)?;
+                let pipeline = loaded.pipeline(settings, id, around.topology, seed).map_err(text)?;
                 let queues = Queues::new(settings, id, around);
                 let has_recirculation = around.scenario.switch.recirculation_ports > 0;
                 let recirculation = has_recirculation.then(|| around.topology.recirculation_port(id, 0));
                 let hosts = around.topology.hosts.len() as u32;
                 let stream = around.stream(id, &settings.random_stream);
-                all.push(built((id, Self::new(switch, queues, recirculation, hosts, stream))));
+                all.push(built((id, Self::new(pipeline, queues, recirculation, hosts, stream))));
             }
         }
         Ok(all)

@@ -11,7 +11,7 @@ use hitless_p4::entries::{call, entry};
 use hitless_p4::number::{Number, Wide};
 use hitless_p4::p4runtime::info::P4Info;
 use hitless_p4::p4runtime::write::Request;
-use hitless_p4::pipeline::Switch;
+use hitless_p4::pipeline::Pipeline;
 use hitless_p4::program::{Beyond, Instruction, MatchKind, Program, Table, Target};
 use hitless_p4::values::{matched, number};
 use hitless_scenario::kind::Surroundings;
@@ -121,14 +121,20 @@ impl Loaded {
     /// The program on a switch, with its entries.
     ///
     /// # Errors An entry that the program refuses.
-    pub fn switch(&self, settings: &P4Settings, id: SwitchId, topology: &Topology, seed: u64) -> Result<Switch, Fault> {
-        let mut switch = Switch::new(self.program.clone(), seed);
-        let answers = switch.commands(0).run(&self.commands, &settings.commands);
+    pub fn pipeline(
+        &self,
+        settings: &P4Settings,
+        id: SwitchId,
+        topology: &Topology,
+        seed: u64,
+    ) -> Result<Pipeline, Fault> {
+        let mut pipeline = Pipeline::new(self.program.clone(), seed);
+        let answers = pipeline.commands(0).run(&self.commands, &settings.commands);
         answers.map_err(|error| ("commands", error.to_string()))?;
         if let Some((info, request)) = &self.runtime {
-            request.apply(info, switch.commands(0)).map_err(|error| ("p4runtime", error.to_string()))?;
+            request.apply(info, pipeline.commands(0)).map_err(|error| ("p4runtime", error.to_string()))?;
         }
-        let mut commands = switch.commands(0);
+        let mut commands = pipeline.commands(0);
         let name = topology.name(Node::Switch(id));
         for given in settings.table.iter().filter(|given| given.switch.is_empty() || given.switch == name) {
             self.add(given, &mut commands).map_err(|rule| ("table", rule))?;
@@ -136,7 +142,7 @@ impl Loaded {
         if let Some(routes) = &settings.routes {
             self.route(routes, id, topology, &mut commands).map_err(|rule| ("routes", rule))?;
         }
-        Ok(switch)
+        Ok(pipeline)
     }
 
     fn table(&self, name: &str) -> Result<(u32, &Table), String> {

@@ -27,7 +27,7 @@ use hitless_p4::action::DROP_PORT;
 use hitless_p4::deparse::deparse;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::{Instance, Packet as Frame};
-use hitless_p4::pipeline::{Stay, Switch, Verdict as Outcome};
+use hitless_p4::pipeline::{Pipeline, Stay, Verdict as Outcome};
 use hitless_p4::program::{Instruction, Program};
 use hitless_p4::replication::Mirror;
 use hitless_p4::run::Outside;
@@ -72,7 +72,7 @@ pub struct P4 {
     #[configured]
     program: Arc<Program>,
     #[part]
-    switch: Switch,
+    pipeline: Pipeline,
     passes: Passes,
     #[configured]
     hosts: u32,
@@ -99,12 +99,12 @@ fn nanoseconds(time: Time) -> u64 {
 }
 
 impl P4 {
-    fn new(switch: Switch, queues: Queues, recirculation: Option<PortId>, hosts: u32, stream: Stream) -> Self {
-        let program = switch.program.clone();
+    fn new(pipeline: Pipeline, queues: Queues, recirculation: Option<PortId>, hosts: u32, stream: Stream) -> Self {
+        let program = pipeline.program.clone();
         let sees_events = program.instructions.iter().any(|one| matches!(one, Instruction::Beyond(..)));
         Self {
             program,
-            switch,
+            pipeline,
             passes: Passes::default(),
             hosts,
             queues,
@@ -128,9 +128,9 @@ impl P4 {
             let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
             let fabric = &mut Around { context, stream, has_packet, queues, in_vain };
             let mut outside = Outside { now_ns, fabric, observer: &mut Nobody };
-            let outcome = self.switch.ingress(&mut frame, &mut outside);
+            let outcome = self.pipeline.ingress(&mut frame, &mut outside);
             if let Some((session, list)) = frame.requests.clone.take() {
-                let copy = self.switch.ingress_clone(&frame, list, &mut outside);
+                let copy = self.pipeline.ingress_clone(&frame, list, &mut outside);
                 let to = frame.requests.clone_to.take();
                 self.send_clone(copy, session, to, context, has_packet);
             }
@@ -138,7 +138,7 @@ impl P4 {
                 Outcome::Queue(port, queue) => match self.place(port, queue, context, has_packet) {
                     Some(to) => return Ok((to, frame)),
                     None => {
-                        self.switch.give(frame);
+                        self.pipeline.give(frame);
                         return Err(DropReason::Nowhere);
                     }
                 },
@@ -146,17 +146,17 @@ impl P4 {
                     return self.replicate(frame, group, context, has_packet).ok_or(DropReason::Nowhere);
                 }
                 Outcome::Resubmit(list) => {
-                    let again = self.switch.resubmitted(&frame, list);
-                    self.switch.give(std::mem::replace(&mut frame, again));
+                    let again = self.pipeline.resubmitted(&frame, list);
+                    self.pipeline.give(std::mem::replace(&mut frame, again));
                 }
                 Outcome::Drop | Outcome::Send | Outcome::Recirculate(_) => {
-                    self.switch.give(frame);
+                    self.pipeline.give(frame);
                     return Err(DropReason::Mechanism);
                 }
             }
         }
-        self.switch.state.tally.ran_too_long += 1;
-        self.switch.give(frame);
+        self.pipeline.state.tally.ran_too_long += 1;
+        self.pipeline.give(frame);
         Err(DropReason::Mechanism)
     }
 
@@ -188,32 +188,32 @@ impl P4 {
         context: &mut Context<'_>,
         has_packet: bool,
     ) {
-        let going = match (to, self.switch.state.replication.session(session)) {
+        let going = match (to, self.pipeline.state.replication.session(session)) {
             (Some((port, queue)), _) => self.place(port, Some(queue), context, has_packet).map(|to| (to, copy)),
             (None, Some(Mirror::Port(port))) => {
-                let queue = self.switch.priority_queue(&copy);
+                let queue = self.pipeline.priority_queue(&copy);
                 self.place(port, queue, context, has_packet).map(|to| (to, copy))
             }
             (None, Some(Mirror::Group(group))) => self.replicate(copy, group, context, has_packet),
             (None, None) => {
                 self.in_vain.note_missing(Missing::Session(session));
-                self.switch.give(copy);
+                self.pipeline.give(copy);
                 None
             }
         };
         match going {
             Some((to, copy)) => self.send_copy(copy, to, context, has_packet),
-            None => self.switch.state.tally.clones_lost += 1,
+            None => self.pipeline.state.tally.clones_lost += 1,
         }
     }
 
     /// Sends a copy to each queue of a group except the last, and returns the last for the caller to send.
     fn replicate(&mut self, frame: Frame, group: u32, context: &mut Context<'_>, has_packet: bool) -> Option<Going> {
-        let (mut last, queue) = (None, self.switch.priority_queue(&frame));
-        for number in 0..self.switch.state.replication.replicas(group).len() {
-            let replica = self.switch.state.replication.replicas(group)[number];
+        let (mut last, queue) = (None, self.pipeline.priority_queue(&frame));
+        for number in 0..self.pipeline.state.replication.replicas(group).len() {
+            let replica = self.pipeline.state.replication.replicas(group)[number];
             let Some(to) = self.place(replica.port, queue, context, has_packet) else { continue };
-            let mut copy = self.switch.take();
+            let mut copy = self.pipeline.take();
             copy.copy_from(&frame);
             copy.set(self.program.standard.egress_rid, replica.rid.into());
             if let Some((to, before)) = last.replace((to, copy)) {
@@ -223,7 +223,7 @@ impl P4 {
         if last.is_none() {
             self.in_vain.note_missing(Missing::Group(group));
         }
-        self.switch.give(frame);
+        self.pipeline.give(frame);
         last
     }
 
@@ -277,7 +277,7 @@ impl P4 {
         }
         if let Some(frame) = self.passes.take(bridged) {
             self.in_vain.note_limit("more headers than a packet can have".into(), &self.program, &frame);
-            self.switch.give(frame);
+            self.pipeline.give(frame);
         }
         Verdict::Drop(DropReason::Mechanism)
     }
@@ -287,7 +287,7 @@ impl P4 {
         let now_ns = nanoseconds(context.now());
         let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
         let fabric = &mut Around { context, stream, has_packet: true, queues, in_vain };
-        let moved = self.switch.moved(frame, &mut Outside { now_ns, fabric, observer: &mut Nobody });
+        let moved = self.pipeline.moved(frame, &mut Outside { now_ns, fabric, observer: &mut Nobody });
         self.counters.moved += 1;
         self.forward(to, moved, context)
     }
@@ -295,7 +295,7 @@ impl P4 {
     /// Sends the packet to the recirculation port, to start again from there.
     fn recirculate(&mut self, frame: &Frame, list: u32, context: &mut Context<'_>) -> Verdict {
         let Some(port) = self.recirculation else { return Verdict::Drop(DropReason::Mechanism) };
-        let again = self.switch.recirculated(frame, list);
+        let again = self.pipeline.recirculated(frame, list);
         self.forward((port, QueueId(0)), again, context)
     }
 
@@ -336,7 +336,7 @@ impl P4 {
     /// Runs a packet of the packet generator, as described in `p4/hitless.p4`.
     fn event(&mut self, (kind, port, token): (u8, u16, u32), context: &mut Context<'_>) {
         let bytes = generated(kind, port, token, nanoseconds(context.now()));
-        let mut frame = self.switch.take();
+        let mut frame = self.pipeline.take();
         frame.arrive(&self.program, GENERATOR_PORT, &bytes, Instance::Generated);
         if let Ok((to, frame)) = self.enter(frame, context, false) {
             self.emit(to, frame, context);
@@ -350,7 +350,7 @@ impl P4 {
             return again;
         }
         self.counters.came += 1;
-        let mut frame = self.switch.take();
+        let mut frame = self.pipeline.take();
         frame.unseen_bytes = bytes::build(context.packet(), &mut frame.bytes);
         frame.begin(&self.program, context.port().0.into(), Instance::Normal);
         frame
@@ -408,9 +408,9 @@ impl Mechanism for P4 {
         let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
         let fabric = &mut Around { context, stream, has_packet: true, queues, in_vain };
         let mut outside = Outside { now_ns, fabric, observer: &mut Nobody };
-        let outcome = self.switch.egress(&mut frame, port.0.into(), &stay, &mut outside);
+        let outcome = self.pipeline.egress(&mut frame, port.0.into(), &stay, &mut outside);
         if let Some((session, list)) = frame.requests.clone.take() {
-            let copy = self.switch.egress_clone(&frame, list);
+            let copy = self.pipeline.egress_clone(&frame, list);
             let to = frame.requests.clone_to.take();
             self.send_clone(copy, session, to, context, true);
         }
@@ -430,14 +430,14 @@ impl Mechanism for P4 {
                 Verdict::Drop(DropReason::Mechanism)
             }
         };
-        self.switch.give(frame);
+        self.pipeline.give(frame);
         verdict
     }
 
     fn on_tm_drop(&mut self, _: DropReason, context: &mut Context<'_>) -> Verdict {
         let bridged = context.packet().remove_shim::<Bridged>();
         if let Some(frame) = bridged.and_then(|bridged| self.passes.take(bridged)) {
-            self.switch.give(frame);
+            self.pipeline.give(frame);
         }
         Verdict::Continue
     }
@@ -469,7 +469,7 @@ impl Mechanism for P4 {
     fn report(&self, _: Time) -> Report {
         let mut report = Report::new("p4");
         self.counters.report("switch", &mut report);
-        report.count("switch", TallyCounters::values(&self.switch.state.tally));
+        report.count("switch", TallyCounters::values(&self.pipeline.state.tally));
         report.acted = report.counters.iter().any(|(.., value)| *value > 0);
         self.in_vain.report(&self.program, &self.queues, &mut report);
         if !report.acted {

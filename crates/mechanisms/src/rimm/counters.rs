@@ -5,11 +5,23 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use hitless_core::state::{Damaged, Reader, State, Writer};
 use hitless_core::wire::{PortId, Time};
-use hitless_switch::Report;
+use hitless_switch::{Quantity, Report};
 
 use super::alarm::End;
 use super::sequencer::{ReturnTurn, Sequencer};
 use crate::configured_ports::ConfiguredPorts;
+
+// Histograms.
+const PEAK_DEPTH: Quantity = Quantity::new("peak_depth_segments", "peak depth above the threshold (segments)");
+const MESSAGE_ROUND_TRIP: Quantity = Quantity::new("message_round_trip_ns", "message round trip (ns)");
+const ALARM_TIME: Quantity = Quantity::new("alarm_time_ns", "time from alarm to its end (ns)");
+const PACKET_DETOURS: Quantity = Quantity::new("packet_detours", "detours of a packet");
+const TIME_AWAY: Quantity = Quantity::new("time_away_ns", "time away (ns)");
+// Series: 1 while an alarm lasts, and the port of the chosen neighbour.
+const ALARM: Quantity = Quantity::new("alarm", "alarm");
+const DETOURING_PORT: Quantity = Quantity::new("detouring_port", "detouring port");
+pub const QUANTITIES: &[Quantity] =
+    &[PEAK_DEPTH, MESSAGE_ROUND_TRIP, ALARM_TIME, PACKET_DETOURS, TIME_AWAY, ALARM, DETOURING_PORT];
 
 hitless_switch::counters! {
     pub struct PortCounters {
@@ -223,8 +235,8 @@ impl SwitchCounters {
             let scope = format!("port {}", port.0);
             records.counters.report(&scope, &mut report);
             if let Some(series) = &records.series {
-                report.series.push((scope.clone(), "alarm", series.alarms.clone()));
-                report.series.push((scope, "detouring port", series.choices.clone()));
+                report.series.push((scope.clone(), ALARM, series.alarms.clone()));
+                report.series.push((scope, DETOURING_PORT, series.choices.clone()));
             }
         }
         let open: Vec<usize> = sequencer.open_slots().collect();
@@ -240,14 +252,14 @@ impl SwitchCounters {
 
     fn histograms(&self, report: &mut Report) {
         let histograms = [
-            ("peak depth above the threshold, segments", &self.peak_segments),
-            ("message round trip, ns", &self.message_ns),
-            ("alarm, ns", &self.alarm_ns),
-            ("detours of a packet", &self.circulations),
-            ("time away, ns", &self.away_ns),
+            (PEAK_DEPTH, &self.peak_segments),
+            (MESSAGE_ROUND_TRIP, &self.message_ns),
+            (ALARM_TIME, &self.alarm_ns),
+            (PACKET_DETOURS, &self.circulations),
+            (TIME_AWAY, &self.away_ns),
         ];
-        let filled = histograms.into_iter().filter_map(|(name, values)| Some((name, values.0.clone()?)));
-        report.histograms.extend(filled.map(|(name, histogram)| ("switch".to_owned(), name, histogram)));
+        let filled = histograms.into_iter().filter_map(|(quantity, values)| Some((quantity, values.0.clone()?)));
+        report.histograms.extend(filled.map(|(quantity, histogram)| ("switch".to_owned(), quantity, histogram)));
     }
 
     /// Invariants: every detoured packet has been forwarded once or is away, and a slot without packets away has

@@ -27,6 +27,7 @@ impl Kind for Rimm {
         super::counters::AwayCounters::ALL,
         super::counters::NeighbourCounters::ALL,
     ];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = super::counters::QUANTITIES;
     const ASKS_FOR_RETURNS: bool = true;
 
     type Settings = RimmSettings;

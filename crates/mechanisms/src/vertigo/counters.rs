@@ -2,10 +2,12 @@
 
 use hdrhistogram::Histogram;
 use hitless_core::wire::PortId;
-use hitless_switch::Report;
+use hitless_switch::{Quantity, Report};
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::Detours;
+
+pub const ARRIVING_RANK: Quantity = Quantity::new("arriving_rank_bytes", "rank of arriving packets (bytes)");
 
 hitless_switch::counters! {
     pub struct PortCounters {
@@ -84,7 +86,7 @@ impl SwitchCounters {
                 report.violated_invariants.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
             if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_empty()) {
-                report.histograms.push((scope, "rank of packets that arrive", ranks.clone()));
+                report.histograms.push((scope, ARRIVING_RANK, ranks.clone()));
             }
         }
         self.detours.report(&mut report);

@@ -26,6 +26,8 @@ impl Kind for Vertigo {
     const PLACES_FIELD: &'static str = "ports";
     const COUNTERS: hitless_switch::Declared =
         &[super::counters::PortCounters::ALL, crate::detours::DetourCounters::ALL];
+    const QUANTITIES: &'static [hitless_switch::Quantity] =
+        &[super::counters::ARRIVING_RANK, crate::detours::PACKET_DETOURS];
 
     type Settings = VertigoSettings;
 

@@ -4,7 +4,7 @@ use crate::wharf::header::WharfHeader;
 use hdrhistogram::Histogram;
 use hitless_core::wire::shim::CheckNumber;
 use hitless_core::wire::{Packet, PortId};
-use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
+use hitless_switch::{Context, DropReason, HookSet, Needs, Quantity, Report, Verdict};
 
 use super::contents::{Coded, Reader};
 use super::settings::WharfSettings;
@@ -20,6 +20,8 @@ struct Block {
     held_bytes: u64,
     is_done: bool,
 }
+
+pub const RESTORATION_DELAY: Quantity = Quantity::new("restoration_delay_ns", "time from sending to restoration (ns)");
 
 hitless_switch::counters! {
     pub struct DeliveryCounters(decoder: &Decoder) {
@@ -186,7 +188,7 @@ impl Decoder {
         report.acted |= counters.data_frames > 0;
         counters.report(&scope, report);
         report.count(&scope, DeliveryCounters::values(self));
-        report.histograms.push((scope.clone(), "sent until restored (ns)", self.restoration_delay_ns.clone()));
+        report.histograms.push((scope.clone(), RESTORATION_DELAY, self.restoration_delay_ns.clone()));
         if checker.duplicates > 0 {
             let promise = format!("wharf {scope}: delivered {} frames twice", checker.duplicates);
             report.violated_invariants.push(promise);

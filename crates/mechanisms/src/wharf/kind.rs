@@ -22,6 +22,7 @@ impl Kind for Wharf {
     const PLACES_FIELD: &'static str = "link";
     const COUNTERS: hitless_switch::Declared =
         &[super::encoder::Counters::ALL, super::decoder::Counters::ALL, super::decoder::DeliveryCounters::ALL];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = &[super::decoder::RESTORATION_DELAY];
     /// The ends share the parity's information about the packets of a block.
     const SHARES_STATE: bool = true;
 

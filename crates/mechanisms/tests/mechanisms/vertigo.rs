@@ -160,7 +160,10 @@ fn ranks_are_recorded_where_that_is_asked_for() {
     for record_ranks in [true, false] {
         let bench = burst(Settings { record_ranks, ..SETTINGS }, HOST, &[0, 1_000, 1_000, 250]);
         let report = bench.report();
-        let of_out = report.histograms.iter().find(|(scope, name, _)| scope == "port 1" && name.starts_with("rank"));
+        let of_out = report
+            .histograms
+            .iter()
+            .find(|(scope, quantity, _)| scope == "port 1" && quantity.key == "arriving_rank_bytes");
         let values = of_out.map(|(_, _, ranks)| [0, 250, 1_000].map(|rank| ranks.count_at(rank)));
         assert_eq!(values, record_ranks.then_some([1, 1, 2]));
     }

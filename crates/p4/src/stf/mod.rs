@@ -15,7 +15,7 @@ use crate::error::{Error, Result, refuse};
 use crate::fabric::{Answers, Rounds};
 use crate::observer::Observer;
 use crate::packet::Instance;
-use crate::pipeline::Switch;
+use crate::pipeline::Pipeline;
 use crate::program::Program;
 use crate::values::small;
 
@@ -38,7 +38,7 @@ pub struct Outcome {
 }
 
 struct Test<'o, O> {
-    switch: Switch,
+    pipeline: Pipeline,
     observer: &'o mut O,
     answers: Answers,
     now_ns: u64,
@@ -52,7 +52,7 @@ struct Test<'o, O> {
 /// Runs the test in `text`, with `file` as its name, on `program`; `observer` sees the events of each packet.
 pub fn run<O: Observer>(program: &Arc<Program>, text: &str, file: &str, observer: &mut O) -> Result<Outcome> {
     let mut test = Test {
-        switch: Switch::new(program.clone(), 1),
+        pipeline: Pipeline::new(program.clone(), 1),
         observer,
         answers: Answers { routed_port: 511, ..Answers::default() },
         now_ns: STEP_NS,
@@ -90,16 +90,16 @@ impl<O: Observer> Test<'_, O> {
             }
             "no_packet" | "wait" => {}
             "add" => {
-                let command = entries::add(&self.switch.program, rest)?;
+                let command = entries::add(&self.pipeline.program, rest)?;
                 self.command(&command)?;
             }
             "setdefault" => {
-                let command = entries::set_default(&self.switch.program, rest)?;
+                let command = entries::set_default(&self.pipeline.program, rest)?;
                 self.command(&command)?;
             }
-            "remove" => (0..self.switch.program.tables.len()).for_each(|table| {
-                let program = self.switch.program.clone();
-                self.switch.state.tables[table].clear(&program.tables[table]);
+            "remove" => (0..self.pipeline.program.tables.len()).for_each(|table| {
+                let program = self.pipeline.program.clone();
+                self.pipeline.state.tables[table].clear(&program.tables[table]);
             }),
             "registers" => self.registers(rest)?,
             "check_counter" => self.check_counter(rest, number)?,
@@ -113,13 +113,13 @@ impl<O: Observer> Test<'_, O> {
     }
 
     fn command(&mut self, line: &str) -> Result<()> {
-        let answer = self.switch.commands(self.now_ns).line(line)?;
+        let answer = self.pipeline.commands(self.now_ns).line(line)?;
         self.outcome.answers.extend(answer);
         Ok(())
     }
 
     fn registers(&mut self, rest: &str) -> Result<()> {
-        self.switch.state.registers.iter_mut().for_each(|array| array.words.fill(0));
+        self.pipeline.state.registers.iter_mut().for_each(|array| array.words.fill(0));
         for word in rest.split_whitespace() {
             let Some((cell, value)) = word.split_once('=') else { refuse!("\"{word}\" is no NAME=VALUE") };
             let (name, index) = cell.strip_suffix(']').and_then(|cell| cell.split_once('[')).unwrap_or((cell, "0"));
@@ -133,7 +133,7 @@ impl<O: Observer> Test<'_, O> {
         let mut keep = |port: u32, bytes: &[u8]| left.entry(port).or_default().push_back(bytes.to_vec());
         self.answers.packet_bytes = bytes.len() as u64;
         let came = (port, bytes, instance);
-        self.switch.process(came, self.now_ns, &mut self.answers, self.observer, &mut keep);
+        self.pipeline.process(came, self.now_ns, &mut self.answers, self.observer, &mut keep);
         self.outcome.sent += 1;
         self.now_ns += if self.steps { STEP_NS } else { 0 };
     }
@@ -166,20 +166,20 @@ impl<O: Observer> Test<'_, O> {
                 let mut keep = |port: u32, bytes: &[u8]| left.entry(port).or_default().push_back(bytes.to_vec());
                 let is_paused = self.answers.paused.contains(&at);
                 let now_ns = self.now_ns;
-                if is_paused || !self.switch.serve(at, now_ns, &mut self.answers, self.observer, &mut keep) {
+                if is_paused || !self.pipeline.serve(at, now_ns, &mut self.answers, self.observer, &mut keep) {
                     let state = if is_paused { "stands still" } else { "is empty" };
                     self.fail(number, &format!("queue {queue} of port {port} {state}"));
                 }
             }
             ("expect_waiting", &[port, queue, count]) => {
-                let waiting = self.switch.held(narrow(port)?, narrow(queue)?) as u64;
+                let waiting = self.pipeline.held(narrow(port)?, narrow(queue)?) as u64;
                 if waiting != count {
                     self.fail(number, &format!("{waiting} packets wait in queue {queue} of port {port}"));
                 }
             }
             ("expect_queue", &[port, queue]) => {
                 let expected = Some((narrow(port)?, narrow(queue)?));
-                let was = self.switch.last_queue;
+                let was = self.pipeline.last_queue;
                 if was != expected {
                     self.fail(number, &format!("the last packet was put into {was:?} (port, queue)"));
                 }
@@ -197,10 +197,10 @@ impl<O: Observer> Test<'_, O> {
         let (name, rest) = rest.split_once('(').ok_or_else(|| Error::new("check_counter needs NAME(INDEX)"))?;
         let (index, rest) = rest.split_once(')').ok_or_else(|| Error::new("check_counter needs NAME(INDEX)"))?;
         let words: Vec<_> = rest.split_whitespace().collect();
-        let program = self.switch.program.clone();
+        let program = self.pipeline.program.clone();
         let array = named(&program.counters, "counter array", &[name.trim()])?;
         let index = small(index.trim())?;
-        let Some(&mut counter) = self.switch.state.counter(&program, array, index) else {
+        let Some(&mut counter) = self.pipeline.state.counter(&program, array, index) else {
             refuse!("{name} has no counter {index}")
         };
         let (value, relation, expected) = match words[..] {

@@ -3,7 +3,7 @@
 use hitless_p4::replication::Replica;
 use serde_json::json;
 
-use crate::small::{document, number, sent, set, switch};
+use crate::small::{document, number, pipeline, sent, set};
 
 #[test]
 fn a_node_that_is_updated_changes_the_group_that_it_is_in() {
@@ -11,15 +11,15 @@ fn a_node_that_is_updated_changes_the_group_that_it_is_in() {
     let made = "mc_mgrp_create 4\nmc_mgrp_create 5\nmc_node_create 9 3\nmc_node_create 8 1\n\
                 mc_node_associate 4 0\nmc_node_associate 4 1\n";
     let ports = |more: &str| {
-        let mut switch = switch(&multicast, &format!("{made}{more}"));
-        sent(&mut switch, &[1, 2]).into_iter().map(|(port, _)| port).collect::<Vec<_>>()
+        let mut pipeline = pipeline(&multicast, &format!("{made}{more}"));
+        sent(&mut pipeline, &[1, 2]).into_iter().map(|(port, _)| port).collect::<Vec<_>>()
     };
     assert_eq!(ports(""), [3, 1], "in the order of association");
     assert_eq!(ports("mc_node_update 0 6 2 6"), [2, 6, 1], "a port is there once, in the order of ports");
     assert_eq!(ports("mc_node_update 1"), [3], "a node without ports");
     assert_eq!(ports("mc_mgrp_destroy 4\nmc_mgrp_create 4\nmc_node_associate 4 1"), [1], "a node is free again");
-    let switch = switch(&multicast, &format!("{made}mc_node_update 0 511"));
-    assert_eq!(switch.state.replication.replicas(4)[0], Replica { rid: 9, port: 511 });
+    let pipeline = pipeline(&multicast, &format!("{made}mc_node_update 0 511"));
+    assert_eq!(pipeline.state.replication.replicas(4)[0], Replica { rid: 9, port: 511 });
 }
 
 /// P4Runtime, and BMv2's command line or switch, refuse each of these.
@@ -54,15 +54,15 @@ fn what_p4runtime_and_bmv2_refuse_is_refused_as_a_command() {
         ("mirroring_delete 9", "there is no clone session 9"),
     ];
     for (line, message) in cases {
-        let error = switch(&of, "").commands(0).run(line, "commands.txt").expect_err(line).to_string();
+        let error = pipeline(&of, "").commands(0).run(line, "commands.txt").expect_err(line).to_string();
         assert!(error.starts_with("commands.txt:1: ") && error.contains(message), "{error}\nis not\n{message}");
     }
     let twice = "mc_mgrp_create 4\nmc_mgrp_create 5\nmc_node_create 1 2\nmc_node_associate 4 0\nmc_node_associate 5 0";
-    let error = switch(&of, "").commands(0).run(twice, "commands.txt").unwrap_err().to_string();
+    let error = pipeline(&of, "").commands(0).run(twice, "commands.txt").unwrap_err().to_string();
     assert!(error.contains("the multicast node 0 is in group 4 already"), "{error}");
     let at_the_limits = "meter_set_rates rated 0 1:1500 1:1500\nmirroring_add 32767 511\nmc_mgrp_create 65535\n\
                          mc_node_create 65535 0 511";
-    switch(&of, at_the_limits);
+    pipeline(&of, at_the_limits);
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn a_member_or_group_in_use_is_not_deleted() {
         ("meter_array_set_rates metered_by_entry 1:1 2:2", "has a meter for each entry of a table"),
     ];
     for (line, message) in cases {
-        let mut switch = hitless_p4::pipeline::Switch::new(program.clone(), 1);
-        let error = switch.commands(0).run(&format!("{made}{line}"), "commands.txt").expect_err(line).to_string();
+        let mut pipeline = hitless_p4::pipeline::Pipeline::new(program.clone(), 1);
+        let error = pipeline.commands(0).run(&format!("{made}{line}"), "commands.txt").expect_err(line).to_string();
         assert!(error.contains(message), "{error}\nis not\n{message}");
     }
 }
@@ -95,8 +95,8 @@ fn a_member_or_group_in_use_is_not_deleted() {
 fn counters_of_entries_are_reset_too() {
     let text = include_str!("p4runtime/everything.json");
     let program = std::sync::Arc::new(hitless_p4::program::Program::load(text).unwrap());
-    let mut switch = hitless_p4::pipeline::Switch::new(program, 1);
-    let mut commands = switch.commands(0);
+    let mut pipeline = hitless_p4::pipeline::Pipeline::new(program, 1);
+    let mut commands = pipeline.commands(0);
     commands.line("table_add acl send 7 0&&&0 0->9 0&&&0 0/0 => 1 1").unwrap();
     commands.line("counter_write counted_by_entry 0 5 500").unwrap();
     let read = "counter_read counted_by_entry 0";

@@ -3,7 +3,7 @@
 use hitless_p4::program::Program;
 use serde_json::json;
 
-use crate::small::{at, document, field, number, sent, set, switch};
+use crate::small::{at, document, field, number, pipeline, sent, set};
 
 #[test]
 fn a_document_without_a_version_or_numbers_of_actions_is_read() {
@@ -19,7 +19,7 @@ fn a_document_without_a_version_or_numbers_of_actions_is_read() {
     for pipeline in 0..2 {
         of["pipelines"][pipeline]["tables"][0].as_object_mut().unwrap().remove("action_ids");
     }
-    let mut old = switch(&of, "table_add ingress.known ingress 1 =>");
+    let mut old = pipeline(&of, "table_add ingress.known ingress 1 =>");
     assert_eq!(sent(&mut old, &[1, 2, 3]), [(2, vec![0, 255, 3])], "sums keep to the width of the field");
     of["__meta__"] = json!({"compiler": "p4c-bm"});
     assert!(Program::load(&of.to_string()).is_ok(), "a version may be left out");

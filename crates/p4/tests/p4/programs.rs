@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hitless_p4::fabric::Answers;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::Instance;
-use hitless_p4::pipeline::Switch;
+use hitless_p4::pipeline::Pipeline;
 use hitless_p4::program::Program;
 use hitless_p4::stf;
 use proptest::prelude::*;
@@ -13,14 +13,14 @@ use proptest::prelude::*;
 const FORWARD: &str = include_str!("../../../../examples/p4/forward.json");
 const TESTS: &str = include_str!("../../../../examples/p4/forward.stf");
 
-fn switch() -> Switch {
+fn pipeline() -> Pipeline {
     let program = Arc::new(Program::load(FORWARD).expect("the program is whole"));
-    let mut switch = Switch::new(program, 1);
-    switch
+    let mut pipeline = Pipeline::new(program, 1);
+    pipeline
         .commands(0)
         .run("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:01:02 2", "entries.txt")
         .expect("the entry is one");
-    switch
+    pipeline
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn commands_that_cannot_be_meant_are_refused_with_their_line() {
         ("fly", "the command \"fly\" is not supported"),
     ];
     for (line, message) in cases {
-        let error = switch().commands(0).run(&format!("# entries\n{line}"), "entries.txt");
+        let error = pipeline().commands(0).run(&format!("# entries\n{line}"), "entries.txt");
         let error = error.expect_err(line).to_string();
         assert!(error.starts_with("entries.txt:2: ") && error.contains(message), "{error}\nis not\n{message}");
     }
@@ -96,10 +96,10 @@ proptest! {
     /// The switch accepts any packet, and no departing packet is longer than the arrived one.
     #[test]
     fn arbitrary_bytes_are_packets(bytes in prop::collection::vec(any::<u8>(), 0..120), port in 0u32..512) {
-        let mut switch = switch();
+        let mut pipeline = pipeline();
         let mut left = Vec::new();
         let came = (port, &bytes[..], Instance::Normal);
-        switch.process(came, 5, &mut Answers::default(), &mut Nobody, &mut |_, out| left.push(out.to_vec()));
+        pipeline.process(came, 5, &mut Answers::default(), &mut Nobody, &mut |_, out| left.push(out.to_vec()));
         prop_assert!(left.len() <= 1 && left.iter().all(|out| out.len() == bytes.len()));
     }
 
@@ -111,9 +111,9 @@ proptest! {
         let length = text.len();
         places.into_iter().for_each(|(place, byte)| text[place % length] = byte);
         if let Ok(program) = Program::load(&String::from_utf8_lossy(&text)) {
-            let mut switch = Switch::new(Arc::new(program), 1);
+            let mut pipeline = Pipeline::new(Arc::new(program), 1);
             let came = (1, &bytes[..], Instance::Normal);
-            switch.process(came, 5, &mut Answers::default(), &mut Nobody, &mut |_, _| ());
+            pipeline.process(came, 5, &mut Answers::default(), &mut Nobody, &mut |_, _| ());
         }
     }
 }

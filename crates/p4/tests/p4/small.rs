@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hitless_p4::fabric::Answers;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::Instance;
-use hitless_p4::pipeline::Switch;
+use hitless_p4::pipeline::Pipeline;
 use hitless_p4::program::Program;
 use serde_json::{Value, json};
 
@@ -95,17 +95,17 @@ pub fn document(ingress: &[Value], egress: &[Value]) -> Value {
 }
 
 /// A switch that runs the program after `commands`.
-pub fn switch(document: &Value, commands: &str) -> Switch {
+pub fn pipeline(document: &Value, commands: &str) -> Pipeline {
     let program = Program::load(&document.to_string()).expect("the program is whole");
-    let mut switch = Switch::new(Arc::new(program), 1);
-    switch.commands(0).run(commands, "commands.txt").expect("the commands are some");
-    switch
+    let mut pipeline = Pipeline::new(Arc::new(program), 1);
+    pipeline.commands(0).run(commands, "commands.txt").expect("the commands are some");
+    pipeline
 }
 
 /// The departing packets by port for `bytes` that arrive at port 7.
-pub fn sent(switch: &mut Switch, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+pub fn sent(pipeline: &mut Pipeline, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let (mut left, mut answers) = (Vec::new(), Answers::default());
     let came = (7, bytes, Instance::Normal);
-    switch.process(came, 5_000, &mut answers, &mut Nobody, &mut |port, out| left.push((port, out.to_vec())));
+    pipeline.process(came, 5_000, &mut answers, &mut Nobody, &mut |port, out| left.push((port, out.to_vec())));
     left
 }

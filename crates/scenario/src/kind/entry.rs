@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use hitless_switch::Counter;
+use hitless_switch::{Counter, Quantity};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -48,6 +48,11 @@ impl Entry {
     /// Returns whether its kind declares this counter.
     pub fn declares(&self, counter: &Counter) -> bool {
         self.facts.counters.iter().any(|counters| counters.contains(counter))
+    }
+
+    /// Returns whether its kind declares this quantity of a histogram or a series.
+    pub fn declares_quantity(&self, quantity: &Quantity) -> bool {
+        self.facts.quantities.contains(quantity)
     }
 
     /// Returns the name in messages.

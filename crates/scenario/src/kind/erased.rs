@@ -150,6 +150,7 @@ impl<K: Kind> Erased<K> {
         places_field: K::PLACES_FIELD,
         queues_field: K::QUEUES_FIELD,
         counters: K::COUNTERS,
+        quantities: K::QUANTITIES,
         asks_for_returns: K::ASKS_FOR_RETURNS,
         notifies_senders: K::NOTIFIES_SENDERS,
         shares_state: K::SHARES_STATE,

@@ -1,6 +1,6 @@
 //! The constants of a kind.
 
-use hitless_switch::Declared;
+use hitless_switch::{Declared, Quantity};
 use serde::Deserialize;
 
 /// The constants of a [`Kind`](super::Kind).
@@ -13,6 +13,7 @@ pub(crate) struct Facts {
     pub places_field: &'static str,
     pub queues_field: Option<&'static str>,
     pub counters: Declared,
+    pub quantities: &'static [Quantity],
     pub asks_for_returns: bool,
     pub notifies_senders: bool,
     pub shares_state: bool,

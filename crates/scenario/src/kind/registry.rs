@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use hitless_core::settings::schema::completed;
 use hitless_hosts::transport::tcp::congestion::CongestionKind;
-use hitless_switch::Counter;
+use hitless_switch::{Counter, Quantity};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
@@ -71,6 +71,11 @@ impl Registry {
     /// Returns the counters of each kind, in order; a kind from run time declares them in its reports.
     pub fn counters(&self) -> impl Iterator<Item = (&'static str, impl Iterator<Item = Counter>)> + '_ {
         self.kinds.iter().map(|kind| (kind.facts().name, kind.facts().counters.concat().into_iter()))
+    }
+
+    /// Returns the quantities in histograms and series of each kind, in order.
+    pub fn quantities(&self) -> impl Iterator<Item = (&'static str, &'static [Quantity])> + '_ {
+        self.kinds.iter().map(|kind| (kind.facts().name, kind.facts().quantities))
     }
 
     /// Returns the schema of scenario files, as JSON Schema 2020-12. Editors that support TOML can complete and check

@@ -108,6 +108,7 @@ pub(super) fn made(profile: Profile, kind: Box<dyn RuntimeKind>) -> Result<&'sta
         places_field: profile.places.clone().leak(),
         queues_field: None,
         counters: vec![profile.declared()].leak(),
+        quantities: &[],
         asks_for_returns: false,
         notifies_senders: false,
         // Unknown, so assume the restrictive case.

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use hitless_core::wire::link::LinkHeaders;
 use hitless_core::wire::{Duration, PortId};
-use hitless_switch::{Declared, LinkEnd};
+use hitless_switch::{Declared, LinkEnd, Quantity};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,6 +41,9 @@ pub trait Kind: 'static {
 
     /// All counters of its reports.
     const COUNTERS: Declared;
+
+    /// All quantities in histograms and series of its reports.
+    const QUANTITIES: &'static [Quantity] = &[];
 
     /// Whether it controls senders through notices; a transport that depends on notices checks for such a mechanism.
     const NOTIFIES_SENDERS: bool = false;

@@ -61,16 +61,17 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     }
 }
 
-/// Reported counters that the mechanism's kind does not declare, so that no reference lists them.
+/// Reported counters and quantities that the mechanism's kind does not declare, so that no reference lists them.
 fn undeclared(scenario: &Scenario, reports: &[(SwitchId, Report)]) -> Vec<String> {
-    let counters = reports.iter().flat_map(|(_, report)| report.counters.iter().map(|one| (report.mechanism, &one.1)));
-    let unknown = counters.filter(|(mechanism, counter)| {
-        let mut entries = scenario.mechanisms.iter().filter(|entry| entry.name() == *mechanism);
-        !GroupCounters::ALL.contains(counter) && entries.next().is_some_and(|entry| !entry.declares(counter))
-    });
-    let told: BTreeSet<String> = unknown
-        .map(|(mechanism, counter)| format!("{mechanism} reports {}, and its kind does not declare it", counter.key))
-        .collect();
+    let mut told = BTreeSet::new();
+    for (_, report) in reports {
+        let Some(entry) = scenario.mechanisms.iter().find(|entry| entry.name() == report.mechanism) else { continue };
+        let counters = report.counters.iter().map(|(_, counter, _)| counter);
+        let counters = counters.filter(|counter| !GroupCounters::ALL.contains(counter) && !entry.declares(counter));
+        let quantities = report.quantities().filter(|quantity| !entry.declares_quantity(quantity));
+        let keys = counters.map(|counter| counter.key).chain(quantities.map(|quantity| quantity.key));
+        told.extend(keys.map(|key| format!("{} reports {key}, and its kind does not declare it", report.mechanism)));
+    }
     told.into_iter().collect()
 }
 

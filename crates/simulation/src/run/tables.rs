@@ -143,7 +143,8 @@ fn histograms(topology: &Topology, reports: &[(SwitchId, Report)]) -> Table {
     Table::new("histograms")
         .text("switch", &rows, |row| row.0.clone())
         .text("scope", &rows, |row| row.1.clone())
-        .text("quantity", &rows, |row| row.2.to_owned())
+        .text("quantity", &rows, |row| row.2.key.to_owned())
+        .text("label", &rows, |row| row.2.label.to_owned())
         .unsigned("value", &rows, |row| row.3)
         .unsigned("count", &rows, |row| row.4)
 }
@@ -159,7 +160,8 @@ fn series(topology: &Topology, reports: &[(SwitchId, Report)]) -> Table {
     Table::new("series")
         .text("switch", &rows, |row| row.0.clone())
         .text("scope", &rows, |row| row.1.clone())
-        .text("quantity", &rows, |row| row.2.to_owned())
+        .text("quantity", &rows, |row| row.2.key.to_owned())
+        .text("label", &rows, |row| row.2.label.to_owned())
         .time("time_ps", &rows, |row| row.3)
         .unsigned("value", &rows, |row| row.4)
 }

@@ -46,7 +46,7 @@ fn a_burst_that_the_queue_cannot_hold_is_lost_without_rimm_and_whole_and_in_orde
         assert_eq!(lost_and_reordered(&outcome), (0, 0), "{release}");
         assert!(counter(&outcome, "packets_detoured") > 10);
         assert_eq!(counter(&outcome, "strays"), 0);
-        assert!(sum(&outcome, "histograms", "quantity", "message round trip, ns", "count") > 0);
+        assert!(sum(&outcome, "histograms", "quantity", "message_round_trip_ns", "count") > 0);
     }
     let outcome = with("release = \"exact\"");
     assert_eq!(lost_and_reordered(&outcome), (0, 0));

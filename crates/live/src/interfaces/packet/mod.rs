@@ -19,9 +19,9 @@ use ring::Ring;
 use transmit::TransmitRing;
 use whole::{Sent, WholeSocket};
 
+use crate::interfaces::device::{EmptyLooks, NetworkDevice};
 use crate::interfaces::error::OpenError;
 use crate::interfaces::interface::{Arrived, Counters, Interface, Received, Refusal, Together};
-use crate::interfaces::link::{EmptyLooks, Link};
 
 /// Default number of slots of each ring: with frames of up to 1500 bytes 8 MB, and at a million frames per second
 /// enough for 4 ms without a read.
@@ -29,7 +29,7 @@ pub const RING_FRAMES: usize = 4096;
 
 #[derive(Debug)]
 pub struct PacketInterface {
-    link: Link,
+    device: NetworkDevice,
     ring: Ring,
     mtu_bytes: usize,
     receiving: ReceiveRing,
@@ -45,17 +45,17 @@ impl PacketInterface {
     /// Opens the interface called `name` in the network namespace of the calling thread, with `ring_frames` slots per
     /// ring (rounded up to a power of two).
     pub fn open(name: &str, ring_frames: usize) -> Result<Self, OpenError> {
-        let link = Link::of_ethernet(name)?;
-        let mtu_bytes = link.mtu_bytes().map_err(|error| OpenError::asking(name, "its MTU", error))?;
+        let device = NetworkDevice::of_ethernet(name)?;
+        let mtu_bytes = device.mtu_bytes().map_err(|error| OpenError::asking(name, "its MTU", error))?;
         let ring = Ring::for_frames(mtu_bytes, ring_frames);
-        let receiving = ReceiveRing::open(&link, ring, mtu_bytes)
+        let receiving = ReceiveRing::open(&device, ring, mtu_bytes)
             .map_err(|error| OpenError::packet_socket(name, "a receive ring", error))?;
-        let transmitting = TransmitRing::open(&link, ring, mtu_bytes)
+        let transmitting = TransmitRing::open(&device, ring, mtu_bytes)
             .map_err(|error| OpenError::packet_socket(name, "a transmit ring", error))?;
         let whole =
-            WholeSocket::open(&link).map_err(|error| OpenError::packet_socket(name, "merged buffers", error))?;
+            WholeSocket::open(&device).map_err(|error| OpenError::packet_socket(name, "merged buffers", error))?;
         Ok(Self {
-            link,
+            device,
             ring,
             mtu_bytes,
             receiving,
@@ -69,20 +69,20 @@ impl PacketInterface {
 
     /// Adopts the interface's MTU, capped by the ring slots.
     fn follow_mtu(&mut self) -> io::Result<()> {
-        self.mtu_bytes = self.link.mtu_bytes()?.min(self.ring.mtu_limit_bytes());
+        self.mtu_bytes = self.device.mtu_bytes()?.min(self.ring.mtu_limit_bytes());
         self.receiving.mtu_bytes = self.mtu_bytes;
         self.transmitting.mtu_bytes = self.mtu_bytes;
         Ok(())
     }
 
     fn judge(&self, error: io::Error) -> io::Result<()> {
-        self.link.judge(error, "its packet socket failed")
+        self.device.judge(error, "its packet socket failed")
     }
 }
 
 impl Interface for PacketInterface {
     fn name(&self) -> &str {
-        self.link.name()
+        self.device.name()
     }
 
     fn mode(&self) -> &str {
@@ -137,8 +137,8 @@ impl Interface for PacketInterface {
         if let Some(reason) = &self.whole.refused {
             return Err(reason.clone());
         }
-        Ok(match self.link.segmentation_off() {
-            Some(off) => format!("whole; the kernel splits them, because {off} of {} is off", self.link.name()),
+        Ok(match self.device.segmentation_off() {
+            Some(off) => format!("whole; the kernel splits them, because {off} of {} is off", self.device.name()),
             None => "whole".to_owned(),
         })
     }
@@ -164,16 +164,16 @@ impl Interface for PacketInterface {
     }
 
     fn look(&mut self) -> io::Result<()> {
-        self.link.still_there()?;
+        self.device.still_there()?;
         self.follow_mtu()
     }
 
     fn rejoin(&mut self) -> io::Result<()> {
-        self.link.rejoin()?;
+        self.device.rejoin()?;
         self.follow_mtu()?;
-        self.transmitting.rejoin(&self.link)?;
-        self.whole.rejoin(&self.link)?;
-        self.receiving.rejoin(&self.link)
+        self.transmitting.rejoin(&self.device)?;
+        self.whole.rejoin(&self.device)?;
+        self.receiving.rejoin(&self.device)
     }
 
     fn wakes(&self) -> Option<BorrowedFd<'_>> {

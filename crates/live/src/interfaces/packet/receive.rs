@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use super::checksum::{self, State};
 use super::merged::{InSlot, Reader};
 use super::ring::{self, Ring, open_socket};
+use crate::interfaces::device::NetworkDevice;
 use crate::interfaces::frame::{self, insert_tag, limit_bytes};
 use crate::interfaces::interface::{Arrived, Counters, MonotonicTime, Received};
-use crate::interfaces::link::Link;
 use crate::interfaces::sys::machine::{monotonic_ns, realtime_ns};
 use crate::interfaces::sys::slots::{Direction, Slots};
 use crate::interfaces::sys::socket::Socket;
@@ -31,43 +31,43 @@ pub struct ReceiveRing {
 const QUEUE_BYTES: libc::c_int = 1 << 26;
 
 impl ReceiveRing {
-    /// Opens the ring of `link`; the interface's frames arrive in it afterwards.
-    pub fn open(link: &Link, shape: Ring, mtu_bytes: usize) -> io::Result<Self> {
+    /// Opens the ring of `device`; the interface's frames arrive in it afterwards.
+    pub fn open(device: &NetworkDevice, shape: Ring, mtu_bytes: usize) -> io::Result<Self> {
         let socket = open_socket(libc::PACKET_RX_RING, shape, &[])?;
         let slots = Slots::map(socket.as_fd(), shape.slot_bytes, shape.slots, Direction::Receive)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
         // A buffer that is longer than a slot goes whole into the socket's queue.
         socket.set(libc::SOL_PACKET, libc::PACKET_COPY_THRESH, &1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &QUEUE_BYTES)?;
-        socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(device.index())?)?;
         // Bind last, because binding starts the reception.
-        ring::bind(&socket, link, libc::ETH_P_ALL)?;
+        ring::bind(&socket, device, libc::ETH_P_ALL)?;
         Ok(Self {
             slots,
             socket,
             shape,
             next: 0,
             mtu_bytes,
-            watched: link.index(),
+            watched: device.index(),
             counters: Counters::default(),
             reader: Reader::default(),
             clock: Clock::read(),
         })
     }
 
-    pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
+    pub fn rejoin(&mut self, device: &NetworkDevice) -> io::Result<()> {
         // The kernel has dropped the membership of a removed interface; this error only reports the removal.
         let _ = self.socket.set(libc::SOL_PACKET, libc::PACKET_DROP_MEMBERSHIP, &promiscuous(self.watched)?);
         let _ = self.socket.take_error();
-        ring::bind(&self.socket, link, libc::ETH_P_ALL)?;
+        ring::bind(&self.socket, device, libc::ETH_P_ALL)?;
         // A renamed interface kept receiving; its frames do not belong to this port.
         while self.slots.owned(self.next).is_some() {
             self.slots.give(self.next, libc::TP_STATUS_KERNEL);
             self.next = self.shape.after(self.next);
         }
         self.reader.discard_queued(&self.socket);
-        self.socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
-        self.watched = link.index();
+        self.socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(device.index())?)?;
+        self.watched = device.index();
         Ok(())
     }
 

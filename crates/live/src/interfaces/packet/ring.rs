@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::interfaces::link::Link;
+use crate::interfaces::device::NetworkDevice;
 use crate::interfaces::sys::socket::Socket;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +62,11 @@ pub fn open_socket(direction: libc::c_int, shape: Ring, switches: &[libc::c_int]
 }
 
 /// Binds to the interface, for frames of type `protocol`; 0 receives nothing.
-pub fn bind(socket: &Socket, link: &Link, protocol: libc::c_int) -> io::Result<()> {
+pub fn bind(socket: &Socket, device: &NetworkDevice, protocol: libc::c_int) -> io::Result<()> {
     let address = libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as libc::c_ushort,
         sll_protocol: u16::try_from(protocol).map_err(io::Error::other)?.to_be(),
-        sll_ifindex: link.index(),
+        sll_ifindex: device.index(),
         sll_hatype: 0,
         sll_pkttype: 0,
         sll_halen: 0,

@@ -3,9 +3,9 @@ use std::os::fd::AsFd;
 
 use super::checksum;
 use super::ring::{self, Ring, open_socket};
+use crate::interfaces::device::NetworkDevice;
 use crate::interfaces::frame::{HEADER_BYTES, limit_bytes};
 use crate::interfaces::interface::{Counters, Refusal};
-use crate::interfaces::link::Link;
 use crate::interfaces::sys::slots::{Direction, Slots};
 use crate::interfaces::sys::socket::Socket;
 
@@ -33,15 +33,15 @@ pub struct TransmitRing {
 }
 
 impl TransmitRing {
-    /// Opens the ring of `link`. Its socket receives nothing.
-    pub fn open(link: &Link, shape: Ring, mtu_bytes: usize) -> io::Result<Self> {
+    /// Opens the ring of `device`. Its socket receives nothing.
+    pub fn open(device: &NetworkDevice, shape: Ring, mtu_bytes: usize) -> io::Result<Self> {
         // Skip a frame that the kernel finds malformed: otherwise it would block the ring.
         let socket = open_socket(libc::PACKET_TX_RING, shape, &[libc::PACKET_LOSS])?;
         let slots = Slots::map(socket.as_fd(), shape.slot_bytes, shape.slots, Direction::Transmit)?;
         // Queues build in the traffic manager of the switch, so the kernel's own are bypassed.
         socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES)?;
-        ring::bind(&socket, link, 0)?;
+        ring::bind(&socket, device, 0)?;
         Ok(Self {
             slots,
             socket,
@@ -107,9 +107,9 @@ impl TransmitRing {
         }
     }
 
-    pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
+    pub fn rejoin(&mut self, device: &NetworkDevice) -> io::Result<()> {
         self.discard();
-        ring::bind(&self.socket, link, 0)
+        ring::bind(&self.socket, device, 0)
     }
 
     /// Takes back the frames that the kernel has not begun to send: they would be outdated when the interface is up

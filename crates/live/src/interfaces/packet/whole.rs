@@ -3,8 +3,8 @@
 use std::io;
 
 use super::{checksum, ring};
+use crate::interfaces::device::NetworkDevice;
 use crate::interfaces::interface::Together;
-use crate::interfaces::link::Link;
 use crate::interfaces::sys::socket::Socket;
 
 /// A socket without a ring, because slots have room for single frames only.
@@ -31,12 +31,12 @@ pub enum Sent {
 
 impl WholeSocket {
     /// Opens the socket; it receives nothing.
-    pub fn open(link: &Link) -> io::Result<Self> {
+    pub fn open(device: &NetworkDevice) -> io::Result<Self> {
         let socket = Socket::open(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &super::transmit::SEND_BUFFER_BYTES)?;
-        ring::bind(&socket, link, 0)?;
+        ring::bind(&socket, device, 0)?;
         Ok(Self {
             socket,
             headers: Vec::new(),
@@ -48,9 +48,9 @@ impl WholeSocket {
         })
     }
 
-    pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
+    pub fn rejoin(&mut self, device: &NetworkDevice) -> io::Result<()> {
         self.refused = None;
-        ring::bind(&self.socket, link, 0)
+        ring::bind(&self.socket, device, 0)
     }
 
     pub fn send(&mut self, frames: &Together<'_>) -> Sent {

@@ -8,7 +8,7 @@ use super::common::{
     Pair, collect, cross_in_both_directions, datagram_from_kernel, finds_itself_gone, frame, has_right_checksum,
     send_all,
 };
-use hitless_live::interfaces::link::{Carrier, Link};
+use hitless_live::interfaces::device::{Carrier, NetworkDevice};
 use hitless_live::interfaces::watch::{LinkChange, LinkWatch};
 use hitless_live::interfaces::{Options, Refusal, monotonic_ns, wait_readable};
 
@@ -155,8 +155,8 @@ fn what_a_renamed_interface_has_received_does_not_come_from_the_one_that_has_its
     let Some((pair, mut left, mut right)) = Pair::ports(1500) else { return };
     pair.ip(&["link", "set", "left", "down"]);
     pair.ip(&["link", "set", "left", "name", "elsewhere", "up"]);
-    let link = pair.within(|| Link::of_ethernet("right")).expect("it is there");
-    wait_for_carrier(&link, Carrier::Present);
+    let device = pair.within(|| NetworkDevice::of_ethernet("right")).expect("it is there");
+    wait_for_carrier(&device, Carrier::Present);
     send_all(&mut *right, &vec![frame(60, 1); 10]);
     pair.cable("left", "far", 1500);
     left.rejoin().expect("it is there");
@@ -185,36 +185,36 @@ fn what_waits_while_the_interface_is_down_is_discarded_and_counted() {
 }
 
 /// Waits, because the kernel updates the carrier with a delay.
-fn wait_for_carrier(link: &Link, wanted: Carrier) {
+fn wait_for_carrier(device: &NetworkDevice, wanted: Carrier) {
     let end = Instant::now() + Duration::from_secs(5);
-    while link.carrier().expect("carrier") != wanted && Instant::now() < end {
+    while device.carrier().expect("carrier") != wanted && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert_eq!(link.carrier().expect("carrier"), wanted);
+    assert_eq!(device.carrier().expect("carrier"), wanted);
 }
 
 #[test]
 fn carrier_and_mtu_are_those_of_the_interface() {
     let Some(pair) = Pair::make(1500) else { return };
-    let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
-    wait_for_carrier(&link, Carrier::Present);
+    let device = pair.within(|| NetworkDevice::of_ethernet("left")).expect("it is there");
+    wait_for_carrier(&device, Carrier::Present);
     pair.ip(&["link", "set", "right", "down"]);
-    wait_for_carrier(&link, Carrier::Lost);
-    link.set_up(false).expect("down");
-    assert_eq!(link.carrier().expect("carrier"), Carrier::Off);
-    link.set_mtu_bytes(1600).expect("a veth takes it");
-    assert_eq!(link.mtu_bytes().expect("MTU"), 1600);
+    wait_for_carrier(&device, Carrier::Lost);
+    device.set_up(false).expect("down");
+    assert_eq!(device.carrier().expect("carrier"), Carrier::Off);
+    device.set_mtu_bytes(1600).expect("a veth takes it");
+    assert_eq!(device.mtu_bytes().expect("MTU"), 1600);
     pair.ip(&["link", "del", "left"]);
     pair.ip(&["link", "add", "left", "type", "veth"]);
-    link.still_there().expect_err("another interface of the same name");
+    device.still_there().expect_err("another interface of the same name");
 }
 
 #[test]
 fn changes_of_an_interface_are_told() {
     let Some(pair) = Pair::make(1500) else { return };
     let (mut watch, index) = pair.within(|| {
-        let link = Link::of_ethernet("left").expect("it is there");
-        (LinkWatch::open().expect("a socket"), link.index())
+        let device = NetworkDevice::of_ethernet("left").expect("it is there");
+        (LinkWatch::open().expect("a socket"), device.index())
     });
     let mut wait_for = |wanted: &dyn Fn(&LinkChange) -> bool| {
         let end = Instant::now() + Duration::from_secs(5);
@@ -263,12 +263,12 @@ fn a_frame_beyond_the_mtu_is_counted_and_not_handed_over() {
 #[test]
 fn offloads_are_switched_off_and_on_again() {
     let Some(pair) = Pair::make(1500) else { return };
-    let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
-    let on = || link.offloads_on().expect("offloads");
+    let device = pair.within(|| NetworkDevice::of_ethernet("left")).expect("it is there");
+    let on = || device.offloads_on().expect("offloads");
     let before = on();
     assert!(before.iter().any(|name| name == "tx-tcp-segmentation"), "{before:?}");
-    let done = link.switch_off_offloads().expect("switched");
+    let done = device.switch_off_offloads().expect("switched");
     assert_eq!((on(), done.still_on), (vec![], vec![]));
-    link.switch_on_offloads(&done.switched).expect("switched");
+    device.switch_on_offloads(&done.switched).expect("switched");
     assert_eq!(on(), before);
 }

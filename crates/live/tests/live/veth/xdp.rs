@@ -9,7 +9,7 @@ use super::common::{
     Pair, Port, collect, cross_in_both_directions, datagram_from_kernel, finds_itself_gone, frame, has_right_checksum,
     send_all,
 };
-use hitless_live::interfaces::link::Link;
+use hitless_live::interfaces::device::NetworkDevice;
 use hitless_live::interfaces::xdp::XdpMode;
 use hitless_live::interfaces::{Options, Preference, Refusal, monotonic_ns, open, wait_readable};
 
@@ -268,8 +268,8 @@ fn a_checksum_left_to_the_card_is_not_completed_and_comes_whole_without_the_offl
     for is_off in [false, true] {
         let Some(pair) = Pair::make(1500) else { return };
         if is_off {
-            let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
-            link.switch_off_offloads().expect("switched");
+            let device = pair.within(|| NetworkDevice::of_ethernet("left")).expect("it is there");
+            device.switch_off_offloads().expect("switched");
         }
         let open = || pair.within(|| open("right", options(XdpMode::Copy))).ok();
         let Some((_right, frame)) = datagram_from_kernel(&pair, b"data", open) else { return };

@@ -120,8 +120,8 @@ fn control_packets_go_round_in_the_time_that_the_hardware_takes() {
     bench.finish_by(Time(1_000 * US), 6);
     // 200 + 200 + 20 ns of latency, and 7.36 ns for 92 bytes at 100 Gbps.
     let report = bench.report();
-    let (_, name, between) = &report.histograms[0];
-    assert_eq!((*name, between.min(), between.max()), ("time between two updates of a queue (ns)", 427, 427));
+    let (_, quantity, between) = &report.histograms[0];
+    assert_eq!((quantity.key, between.min(), between.max()), ("update_gap_ns", 427, 427));
     assert_eq!(bench.counter("switch", "control_packets"), 6, "one for each queue");
     let rounds = bench.counter("switch", "control_packet_recirculations");
     assert!((rounds as i64 - 6 * 1_000_000 / 427).abs() < 20, "{rounds}");
@@ -148,7 +148,8 @@ fn ingress_learns_of_a_full_queue_by_a_control_packet() {
     let (refused, detoured) = (bench.world.ended.len(), of_out(&bench, "packets_detoured"));
     assert!(refused >= 2 && detoured >= 1, "{refused} refused, {detoured} deflected");
     let report = bench.report();
-    let ages = &report.histograms.iter().find(|histogram| histogram.1.starts_with("age")).expect("it is measured").2;
+    let ages =
+        &report.histograms.iter().find(|histogram| histogram.1.key == "occupancy_age_ns").expect("it is measured").2;
     // From the read in egress to ingress it takes 20 ns, 200 ns and 7 ns; the next report comes 427 ns later.
     assert!(ages.min() >= 227 && ages.max() <= 227 + 428, "{} to {}", ages.min(), ages.max());
 }

@@ -6,7 +6,7 @@ use hitless_p4::fabric::Answers;
 use hitless_p4::p4runtime::info::P4Info;
 use hitless_p4::p4runtime::write::Request;
 use hitless_p4::packet::Instance;
-use hitless_p4::pipeline::Switch;
+use hitless_p4::pipeline::Pipeline;
 use hitless_p4::program::{Entry, Program};
 use hitless_p4::trace::Trace;
 
@@ -24,11 +24,11 @@ const AFQ: [&str; 4] = [
 ];
 
 /// A switch configured by commands, and one by P4Runtime.
-fn both([program, commands, info, request]: [&str; 4]) -> [Switch; 2] {
+fn both([program, commands, info, request]: [&str; 4]) -> [Pipeline; 2] {
     let program = Arc::new(Program::load(program).expect("the program is whole"));
     [false, true].map(|is_runtime| {
-        let mut switch = Switch::new(program.clone(), 1);
-        let mut control = switch.commands(0);
+        let mut pipeline = Pipeline::new(program.clone(), 1);
+        let mut control = pipeline.commands(0);
         if is_runtime {
             let info = P4Info::load(info, "p4info.txtpb", &program).expect("it is the program's");
             Request::read(request, "entries.txtpb")
@@ -38,7 +38,7 @@ fn both([program, commands, info, request]: [&str; 4]) -> [Switch; 2] {
         } else {
             control.run(commands, "commands.txt").expect("all are commands");
         }
-        switch
+        pipeline
     })
 }
 
@@ -71,10 +71,11 @@ fn a_packet_goes_the_same_way_in_both_languages() {
                   0001000200080000";
     let bytes: Vec<_> =
         (0..packet.len()).step_by(2).map(|at| u8::from_str_radix(&packet[at..at + 2], 16).unwrap()).collect();
-    let [one, other] = both(FORWARD).map(|mut switch| {
+    let [one, other] = both(FORWARD).map(|mut pipeline| {
         let (mut trace, mut left) = (Trace::default(), Vec::new());
         let came = (1, &bytes[..], Instance::Normal);
-        switch.process(came, 0, &mut Answers::default(), &mut trace, &mut |port, out| left.push((port, out.to_vec())));
+        pipeline
+            .process(came, 0, &mut Answers::default(), &mut trace, &mut |port, out| left.push((port, out.to_vec())));
         (trace.lines, left)
     });
     assert_eq!(one, other);

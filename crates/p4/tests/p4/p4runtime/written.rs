@@ -6,7 +6,7 @@ use hitless_p4::fabric::Answers;
 use hitless_p4::meter::Counter;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::Instance;
-use hitless_p4::pipeline::Switch;
+use hitless_p4::pipeline::Pipeline;
 use hitless_p4::program::Program;
 use hitless_p4::replication::{Mirror, Replica};
 use hitless_p4::state::State;
@@ -22,13 +22,13 @@ fn good(updates: &str) -> (Arc<Program>, State) {
 
 /// The packets, with ports, that a switch in this state sends for the frame `(kind, address, low and flags, level)`.
 fn sent((program, state): (Arc<Program>, State), frame: (u16, u32, u16, u8)) -> Vec<(u32, Vec<u8>)> {
-    let mut switch = Switch::new(program, 1);
-    switch.state = state;
+    let mut pipeline = Pipeline::new(program, 1);
+    pipeline.state = state;
     let mut bytes = [frame.0.to_be_bytes().as_slice(), &frame.1.to_be_bytes(), &frame.2.to_be_bytes()].concat();
     bytes.push(frame.3);
     let mut left = Vec::new();
     let came = (1, &bytes[..], Instance::Normal);
-    switch.process(came, 0, &mut Answers::default(), &mut Nobody, &mut |port, out| left.push((port, out.to_vec())));
+    pipeline.process(came, 0, &mut Answers::default(), &mut Nobody, &mut |port, out| left.push((port, out.to_vec())));
     left
 }
 

@@ -1,4 +1,4 @@
-//! The interface under a port: its existence, MTU and carrier.
+//! The network device under a port: its existence, MTU and carrier (netdevice(7)).
 
 use std::io;
 
@@ -6,10 +6,10 @@ use crate::interfaces::error::OpenError;
 use crate::interfaces::sys::ethtool::receive_queues;
 use crate::interfaces::sys::network::Control;
 
-/// An Ethernet interface of the network namespace of its lookup, identified by index: a new interface of the same name
-/// is a different one.
+/// An Ethernet device of the network namespace of its lookup, identified by index: a new device of the same name is a
+/// different one.
 #[derive(Debug)]
-pub struct Link {
+pub struct NetworkDevice {
     control: Control,
     name: String,
     index: libc::c_int,
@@ -34,7 +34,7 @@ impl Carrier {
     }
 }
 
-impl Link {
+impl NetworkDevice {
     /// Finds the interface called `name` in the network namespace of the calling thread.
     pub fn of_ethernet(name: &str) -> Result<Self, OpenError> {
         let control = Control::open().map_err(|error| OpenError::asking(name, "anything", error))?;
