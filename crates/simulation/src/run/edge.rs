@@ -103,7 +103,7 @@ pub trait Edge: Send {
 
     /// A switch has scheduled an event.
     #[inline(always)]
-    fn scheduled(&mut self, _at: Time, _event: SwitchEvent) {}
+    fn scheduled(&mut self, _switch: u32, _at: Time, _event: SwitchEvent, _packets: &PacketStore) {}
 
     /// Hooks have run for a packet; see [`hitless_switch::Environment::hook_ran`].
     #[inline(always)]
@@ -116,6 +116,10 @@ pub trait Edge: Send {
     /// A flow makes a step at its hosts.
     #[inline(always)]
     fn host_step(&mut self, _step: HostStep, _packets: &PacketStore) {}
+
+    /// The next flow is of this group.
+    #[inline(always)]
+    fn flow_added(&mut self, _group: u32) {}
 
     /// Both ends of a flow have ended.
     #[inline(always)]

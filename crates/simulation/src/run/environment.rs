@@ -88,7 +88,7 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
 
     #[inline]
     fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.shared.edge.scheduled(at, event);
+        self.shared.edge.scheduled(self.switch, at, event, &self.shared.packets);
         self.shared.schedule_switch(at, self.switch, event);
     }
 
