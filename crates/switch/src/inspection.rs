@@ -107,8 +107,7 @@ impl Switch {
         (lead, self.core.egress_latency, state.line_timing())
     }
 
-    /// Returns whether a port has one queue without events of its own: no frame overtakes another, and nothing stops
-    /// the line.
+    /// Returns whether a port is a plain FIFO: no frame overtakes another, and nothing stops the line.
     pub fn is_fifo(&self, port: PortId) -> bool {
         matches!(self.core.ports[usize::from(port.0)].scheduler, Scheduler::Fifo(_))
     }

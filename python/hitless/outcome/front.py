@@ -35,7 +35,7 @@ _WORTH_NAMING = 0.05
 
 @dataclass(slots=True)
 class _Frames:
-    """Frames of one clause."""
+    """The frames in a clause."""
 
     bytes: int = 0
     flows: int = 0
@@ -43,7 +43,7 @@ class _Frames:
 
 
 def of_message(fronts: pl.DataFrame | None, flow: int, number: int) -> pl.DataFrame:
-    """Return the rows of a message in the table ``autopsy_front``, those with the most bytes first."""
+    """Return the rows of a message in the table ``autopsy_front``, sorted by bytes, descending."""
     if fronts is None:
         return pl.DataFrame(schema=SCHEMA)
     found = fronts.filter((pl.col("flow") == flow) & (pl.col("number") == number))
@@ -51,7 +51,7 @@ def of_message(fronts: pl.DataFrame | None, flow: int, number: int) -> pl.DataFr
 
 
 def clauses(flow: int, front: pl.DataFrame) -> list[str]:
-    """Return the frames in front of a packet of ``flow``, the most bytes first: "212 KB of 31 flows (incast)"."""
+    """Return the frames in front of a packet of ``flow``, sorted by bytes: "212 KB of 31 flows (incast)"."""
     found: dict[tuple[str, str], _Frames] = {}
     for row in front.iter_rows(named=True):
         frames = found.setdefault(_who(flow, row), _Frames())

@@ -34,7 +34,7 @@ class RunPictures:
     def parts(self, *, queries: bool = False) -> Picture:
         """Plot the parts of completion times around the median and in the tail, which ``[measure] autopsy`` records.
 
-        With ``queries``, those of the queries of incasts.
+        With ``queries``, it plots queries of incasts instead of messages.
         """
         found = query_parts(self.run) if queries else parts(self.run)
         if found is None:

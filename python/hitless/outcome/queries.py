@@ -46,7 +46,7 @@ def why_query(tables: Mapping[str, pl.DataFrame], query: int, group: str | None 
         found = found.filter(pl.col("group") == group)
     if found.is_empty():
         of = f" of {group}" if group else ""
-        hint = "queries are those of incast groups with at least two; one without all its answers has no autopsy"
+        hint = "incast groups with two or more queries have autopsies of queries; missing answers exclude a query"
         raise BadInput(f"there is no autopsy of query {query}{of}", hint=hint)
     if len(found) > 1:
         groups = ", ".join(found["group"])

@@ -315,6 +315,7 @@ fn the_parts_add_up_with_every_mechanism_and_host() {
     let table = [
         ("", "linkguardian", "link = \"leaf0->spine0\"", "link_recovery_ps"),
         ("", "link-layer-retry", "link = \"leaf0->spine0\"", "link_recovery_ps"),
+        ("", "link-layer-retry", "link = \"leaf0->spine0\"", "mechanism_ps"),
         ("", "wharf", "link = \"leaf0->spine0\"", "pipeline_ps"),
         ("", "every-nth", "ports = [\"leaf0->spine0\"]\ndrop_every = 50", "timeout_ps"),
         ("", "afq", "bytes_per_round = \"1518 B\"", "queue_ps"),
@@ -331,6 +332,37 @@ fn the_parts_add_up_with_every_mechanism_and_host() {
         let outcomes = [REQUESTS, &single].map(|flows| examine(&fabric(RELIABLE, flows, &more)));
         let total: u64 = outcomes.iter().map(|outcome| total(outcome, part)).sum();
         assert!(total > 0, "{kind}: {part}");
+    }
+}
+
+#[test]
+fn pauses_of_network_cards_are_told_from_their_queues() {
+    // Only hosts send to the switch, so only their cards are paused.
+    let switch = "preset = \"ideal\"\nbuffer = { kind = \"shared\", total = \"4 MB\", alpha = 1.0 }\n\
+                  pfc = { xoff = \"30 KB\" }";
+    let lossless = star([600_000; 3], "").replace("preset = \"ideal\"", switch).replace(TCP, "kind = \"roce\"");
+    let outcome = examine(&lossless);
+    assert!(numbers(&outcome, "ports", "pause_frames_sent").iter().sum::<u64>() > 0, "nothing is paused");
+    assert!(total(&outcome, "paused_ps") > 0 && total(&outcome, "card_ps") > 0, "{:?}", parts(&outcome));
+    assert_eq!(total(&outcome, "stack_ps"), 0, "a card's queue is no stack");
+    // Three hosts share a line: without pauses their cards would wait for 1.5 ms each.
+    let unpaused = examine(&lossless.replace("pfc = { xoff = \"30 KB\" }", ""));
+    assert_eq!(total(&unpaused, "paused_ps"), 0);
+}
+
+#[test]
+fn a_trimmed_packet_is_a_loss_until_its_repetition() {
+    let trimming = "[[mechanism]]\nkind = \"trimming\"\nheaders_per_packet = 0\n";
+    let flows = REQUESTS.replace("60 KB", "200 KB");
+    for transport in [RELIABLE, "kind = \"uet\"\ncongestion = \"both\"", "kind = \"roce\"\ntimeout = \"1 ms\""] {
+        let world = fabric(transport, &flows, trimming).replace("60 KB", "20 KB").replace("rate = 0.02", "rate = 0.0");
+        let outcome = examine(&world);
+        let because = texts(&outcome, "autopsy", "lost_because");
+        assert!(because.iter().any(|because| because == "trimmed"), "{transport}: {because:?}");
+        let by = texts(&outcome, "autopsy", "longest_recovery").iter().zip(because);
+        assert!(by.filter(|(_, because)| *because == "trimmed").all(|(by, _)| by != "link"), "{transport}");
+        assert!(total(&outcome, "fast_recovery_ps") > 0, "{transport}");
+        assert!(fronts(&outcome).iter().any(|front| front.kind == "trimmed"), "{transport}: headers wait, too");
     }
 }
 

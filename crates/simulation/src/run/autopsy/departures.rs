@@ -4,14 +4,14 @@
 //! its queue, finds the frames that left while it waited. At a FIFO these are the frames in front of it. The walk takes
 //! place once, at the end of a message or at a collection: a hop only adds its departure.
 //!
-//! Memory: a collection replaces the waits of all ledgers with their [`Front`]s, and frees the departures from before
-//! the time at which the oldest waiting packet joined its port. The next collection waits for at least 65,536
-//! departures, and for as many as this one has visited: a departure costs at most one more step of a walk.
+//! Memory: a collection replaces the waits of all ledgers with their [`Front`]s. It frees the departures of a port from
+//! before the arrival of its oldest waiting packet. The next collection waits for 65,536 departures, or for as many as
+//! this one has visited, if these are more: a departure costs at most one more step of a walk.
 
 use hitless_core::wire::{FlowId, Time};
 
 use super::front::{Front, Tally};
-use super::kind::Kind;
+use super::kind::Frame;
 use super::port::Port;
 
 /// A wait in a queue, in a ledger: the number of its departure or, with [`SETTLED`], of its front; 0 without a wait.
@@ -39,31 +39,10 @@ pub(super) struct Departure {
 
 const _: () = assert!(size_of::<Departure>() == 32, "documented: 32 B for each departure");
 
-/// Length and kind of a frame in one word.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame(u32);
-
-impl Frame {
-    const KIND_SHIFT: u32 = 24;
-
-    #[inline(always)]
-    pub const fn new(frame_bytes: u32, kind: Kind) -> Self {
-        Self(frame_bytes | (kind.0 as u32) << Self::KIND_SHIFT)
-    }
-
-    pub const fn bytes(self) -> u32 {
-        self.0 & ((1 << Self::KIND_SHIFT) - 1)
-    }
-
-    pub const fn kind(self) -> Kind {
-        Kind((self.0 >> Self::KIND_SHIFT) as u8)
-    }
-}
-
 /// The latest departures, and the fronts of older ones.
 #[derive(Debug)]
 pub(super) struct Departures {
-    /// Of all ports, in the order of their handling; the first is no departure.
+    /// Departures of all ports, in the order of their handling; the first is a dummy.
     all: Vec<Departure>,
     collected_at: usize,
     fronts: Vec<Front>,
@@ -77,7 +56,7 @@ impl Default for Departures {
             before: 0,
             flow: FlowId(0),
             place: 0,
-            frame: Frame(0),
+            frame: Frame::default(),
         };
         Self { all: vec![none], collected_at: SPARE, fronts: Vec::new() }
     }
@@ -130,8 +109,8 @@ impl Departures {
         front
     }
 
-    /// Replaces the waits of all ledgers with fronts, and frees the departures that no waiting packet needs. `joined`
-    /// has, by port, the time at which the oldest waiting packet joined it.
+    /// Replaces the waits of all ledgers with fronts, and frees the departures that waiting packets do not need.
+    /// `joined` has the arrival of the oldest waiting packet, by port.
     pub fn collect<'a>(
         &mut self,
         now: Time,
@@ -181,6 +160,7 @@ impl Departures {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::Kind;
     use super::*;
 
     /// Adds frames of 105 B at a port of 1 Gb/s: with 20 B more, 1 us each. Returns the last one's number.

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use hitless_core::wire::{Duration, FlowId};
 
-use super::departures::Frame;
-use super::kind::Kind;
+use super::kind::{Frame, Kind};
 
-/// Number of the flows with the most bytes that have a row of their own (chosen: enough to find the elephant).
+/// Number of flows with separate rows (chosen: enough to find the elephant).
 const NAMED: usize = 3;
 
-/// Frames in front of a packet, of one kind: of one flow, or of several flows of a group.
+/// Frames in front of a packet: of a flow, of several flows of a group, or of another kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub kind: Kind,
-    /// The flow with the most bytes; meaningless without a flow.
+    /// The largest flow, by bytes; meaningless without a flow.
     pub flow: u32,
     /// Number of flows; 0 for frames that are not counted by flow.
     pub flows: u32,
@@ -52,7 +51,7 @@ impl Front {
     }
 }
 
-/// Counts the frames in front of one packet after the other.
+/// Counts the frames in front of a packet, packet by packet.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// The group of each flow.
@@ -99,7 +98,7 @@ impl Tally {
 
     /// Returns the frames since the last call, in front of a packet of `own` at a port.
     ///
-    /// The flow itself and the flows with the most bytes have a row each, the other flows of a group one for each kind.
+    /// The flow itself and the [`NAMED`] largest other flows have a row each; the rest of a group has a row by kind.
     pub fn front(&mut self, place: u32, own: FlowId) -> Front {
         let Self { groups, places, found, others, .. } = self;
         for row in found.iter() {
@@ -111,7 +110,7 @@ impl Tally {
         let mut of_groups: BTreeMap<(u32, Kind), Row> = BTreeMap::new();
         for row in &rest {
             let of_group = of_groups.entry((groups[row.flow as usize], row.kind));
-            // The first has the most bytes.
+            // The first is the largest.
             of_group.or_insert(Row::new(row.kind, row.flow)).add(row);
         }
         let rows = found.drain(..).chain(of_groups.into_values()).chain(std::mem::take(others).into_values());

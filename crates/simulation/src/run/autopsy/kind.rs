@@ -14,7 +14,7 @@ impl Kind {
     /// It belongs to no flow.
     const VOID: u8 = 4;
     const MAKER_SHIFT: u32 = 3;
-    /// The last maker stands for all that [`Makers`] does not name.
+    /// The last maker: any without a name in [`Makers`].
     const MAKERS: usize = 31;
 
     pub const DATA: Self = Self(0);
@@ -38,12 +38,16 @@ impl Kind {
     /// The kind after the link: the next switch cannot tell a copy from its original.
     #[inline(always)]
     pub const fn arrived(self) -> Self {
-        Self(self.0 & (Self::ANSWER | Self::VOID))
+        Self(self.0 & (Self::ANSWER | Self::TRIMMED | Self::VOID))
     }
 
-    /// The kind in a queue.
-    pub fn of(self, packet: &Packet) -> Self {
-        if packet.is_trimmed() { Self(self.0 | Self::TRIMMED) } else { self }
+    /// The kind of the packet after a switch has trimmed it.
+    pub const fn trimmed(self) -> Self {
+        Self(self.0 | Self::TRIMMED)
+    }
+
+    pub const fn is_trimmed(self) -> bool {
+        self.0 & Self::TRIMMED != 0
     }
 
     #[inline(always)]
@@ -82,7 +86,28 @@ impl Kind {
     }
 }
 
-/// The mechanisms that make packets: a number from 1 on for each name.
+/// Length and kind of a frame in one word.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Frame(u32);
+
+impl Frame {
+    const KIND_SHIFT: u32 = 24;
+
+    #[inline(always)]
+    pub const fn new(frame_bytes: u32, kind: Kind) -> Self {
+        Self(frame_bytes | (kind.0 as u32) << Self::KIND_SHIFT)
+    }
+
+    pub const fn bytes(self) -> u32 {
+        self.0 & ((1 << Self::KIND_SHIFT) - 1)
+    }
+
+    pub const fn kind(self) -> Kind {
+        Kind((self.0 >> Self::KIND_SHIFT) as u8)
+    }
+}
+
+/// The mechanisms that make packets, with a number for each name, counted from 1.
 #[derive(Debug, Default)]
 pub(super) struct Makers {
     names: Vec<&'static str>,

@@ -10,6 +10,7 @@ mod flows;
 mod front;
 mod kind;
 mod ledger;
+mod losses;
 mod parts;
 mod pauses;
 mod port;
@@ -23,19 +24,19 @@ use hitless_core::wire::{FlowId, HostId, LineTiming, Packet, PortId, QueueId, Ti
 use hitless_hosts::{FlowEnd, FlowRecords, HostStep, MessageRecord, Side, TimeoutPurpose, Wake};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
-use hitless_switch::{DropReason, Switch, SwitchEvent};
+use hitless_switch::{DropReason, Stop, Switch, SwitchEvent};
 
 use super::edge::Edge;
 use super::network::Network;
 use crate::link::Fate;
 use crate::results::Table;
-use departures::{Departure, Departures, Frame};
+use departures::{Departure, Departures};
 use flows::{Flow, Lost, key};
 use front::{Front, Tally};
-use kind::{Kind, Makers};
+use kind::{Frame, Kind, Makers};
 use ledger::{Delivered, Ledger};
 use parts::{Cause, Loss, Part, Place, Recovery};
-use pauses::Pauses;
+use pauses::{Pauses, Queue};
 use port::{PAUSED_PS, Port};
 use rare::RareLedgers;
 
@@ -60,12 +61,15 @@ pub(super) struct Autopsy {
     stride: usize,
     cards: Vec<LineTiming>,
     pauses: Pauses,
+    /// Pauses and closures by mechanisms.
+    closures: Pauses,
+    card_pauses: Pauses,
     makers: Makers,
     departures: Departures,
     tally: Tally,
     /// By packet.
     ledgers: Vec<OfPacket>,
-    /// By packet: its port plus one while it waits in a queue with events of its own, or 0.
+    /// By packet: its port plus one while it waits at a port with managed queues, or 0.
     waiting_at: Vec<u32>,
     rares: RareLedgers,
     /// By flow; `None` after its end.
@@ -106,6 +110,8 @@ impl Default for Autopsy {
             stride: 0,
             cards: Vec::new(),
             pauses: Pauses::default(),
+            closures: Pauses::default(),
+            card_pauses: Pauses::default(),
             makers: Makers::default(),
             departures: Departures::default(),
             tally: Tally::default(),
@@ -185,7 +191,7 @@ impl Autopsy {
         }
     }
 
-    /// By port: the time at which the oldest packet that waits with events of its own joined it.
+    /// The arrival of the oldest waiting packet at each port with managed queues.
     fn joined(&self) -> Vec<Time> {
         let mut joined = vec![Time::NEVER; self.ports.len()];
         for (waiting_at, OfPacket(ledger)) in self.waiting_at.iter().zip(&self.ledgers) {
@@ -214,7 +220,7 @@ impl Autopsy {
         ledger.longest_wait = 0;
         (self.current, self.reason, self.is_recovering) = (received, Reason::Packet, false);
         let Some(flow) = &mut self.flows[slot] else { return };
-        if !flow.lost.is_empty() {
+        if !flow.lost.is_empty() && !received.kind.is_trimmed() {
             flow.found(&packets[packet]);
         }
         let end = flow.end(end.side);
@@ -227,7 +233,7 @@ impl Autopsy {
         }
         let (now, slot) = (self.now, self.begin(end.flow));
         let Some(flow) = &mut self.flows[slot] else { return };
-        self.current = flow.woken(now, end.side, wake, &mut self.rares);
+        self.current = flow.woken(now, (end.side, wake), &self.card_pauses, &mut self.rares);
         self.reason = Reason::Wake(wake);
         self.is_recovering = is_recovery(self.reason);
     }
@@ -292,10 +298,23 @@ impl Autopsy {
         ledger
     }
 
-    fn held_back(&mut self, end: FlowEnd) {
+    fn held_back(&mut self, end: FlowEnd, (host, class): (HostId, u8)) {
         let slot = self.begin(end.flow);
         let Some(flow) = &mut self.flows[slot] else { return };
-        flow.end(end.side).held_back = Some(flow.of_message(self.current, &mut self.rares));
+        let ledger = flow.of_message(self.current, &mut self.rares);
+        flow.end(end.side).hold_back(ledger, class_of_card(host, class));
+    }
+
+    /// Charges the wait in the queue of a card that obeys pause frames.
+    #[cold]
+    #[inline(never)]
+    fn dequeued(&mut self, packet: PacketHandle, descriptor: &Packet) {
+        let (now, joined_at) = (self.now, self.ledger(packet).at);
+        let class = class_of_card(descriptor.source, descriptor.class & 7);
+        let paused = self.card_pauses.between(class, joined_at, now);
+        let (ledger, rares) = self.books(packet);
+        ledger.charge((joined_at + paused).min(now), Part::Paused, rares);
+        ledger.charge(now, Part::Card, rares);
     }
 
     fn deliver(&mut self, flow: FlowId, group: u32, number: u64) {
@@ -312,45 +331,6 @@ impl Autopsy {
         self.delivered.push(Delivered { flow, group, number, ledger });
     }
 
-    /// Keeps the ledger of a lost packet for its repetition.
-    fn lose(&mut self, packet: PacketHandle, packets: &PacketStore, loss: Loss) {
-        let (now, descriptor) = (self.now, &packets[packet]);
-        let Some(key) = key(descriptor) else { return };
-        // Dropped from a queue, or at the end of a link.
-        let part = if matches!(loss.place, Place::Link(_)) { Part::Propagation } else { Part::Queue };
-        let (ledger, rares) = self.books(packet);
-        let ledger = ledger.charged(now, part, rares);
-        if let Some(flow) = self.flow(descriptor.flow) {
-            // A mechanism's copy can be lost, too: the time counts from the loss of the original.
-            flow.lost.entry(key).or_insert(Lost { ledger, loss });
-        }
-    }
-
-    /// Returns the ledger for a packet made by a mechanism: from the original, from its loss, or from its flow.
-    fn of_copy(&mut self, packet: &Packet, packets: &PacketStore) -> Option<Ledger> {
-        let (now, hooked) = (self.now, self.hooked);
-        if hooked.0 != u32::MAX && packets[hooked].flow == packet.flow && packets[hooked].transport != Transport::None {
-            let (original, rares) = self.books(hooked);
-            // The time of a kept copy counts until it is sent.
-            return Some(if original.kind.is_copy() { *original } else { original.charged(now, Part::Queue, rares) });
-        }
-        let flow = self.flow(packet.flow)?;
-        let lost = key(packet).and_then(|key| flow.lost.get(&key)).map(|lost| lost.ledger);
-        lost.or_else(|| flow.end(Side::Sender).sent).or_else(|| flow.end(Side::Receiver).sent)
-    }
-
-    /// Charges the way of a copy from its making to its line.
-    fn send_copy(&mut self, packet: &Packet, handle: PacketHandle, until: Time) {
-        let flow = self.flow(packet.flow);
-        let loss = key(packet).and_then(|key| Some(flow?.lost.get(&key)?.loss));
-        let (ledger, rares) = self.books(handle);
-        if packet.is_link_retransmission || loss.is_some() {
-            ledger.recover(until, Part::LinkRecovery, loss, rares);
-        } else {
-            ledger.charge(until, Part::Mechanism, rares);
-        }
-    }
-
     /// The port, by its place in `ports`.
     #[inline(always)]
     fn place_of(&self, switch: u32, port: PortId) -> usize {
@@ -364,6 +344,11 @@ impl Autopsy {
         self.arrived(packet);
         self.transmitted(to.0, to.1, packet, packets, last_bit_at);
     }
+}
+
+/// The class of a network card, as a queue of [`Pauses`].
+const fn class_of_card(host: HostId, class: u8) -> Queue {
+    (host.0, PortId(0), QueueId(class))
 }
 
 /// Whether a visit for this reason repeats packets.
@@ -431,6 +416,9 @@ impl Edge for Autopsy {
         last_bit_at: Time,
     ) {
         let descriptor = &packets[packet];
+        if descriptor.is_trimmed() {
+            self.note_trim(switch, packet, packets);
+        }
         let place = self.place_of(switch, port);
         let port_state = self.ports[place];
         let departs_at = port_state.left_at(last_bit_at);
@@ -444,16 +432,19 @@ impl Edge for Autopsy {
             before: port_state.latest,
             flow: descriptor.flow,
             place: place as u32,
-            frame: Frame::new(descriptor.frame_bytes, kind.of(descriptor)),
+            frame: Frame::new(descriptor.frame_bytes, kind),
         });
         self.ports[place].latest = departure;
         if kind.is_copy() {
             self.send_copy(descriptor, packet, starts_at);
         }
-        let paused = self.pauses.between((switch, port, descriptor.queue), begins_at, starts_at);
+        let queue = (switch, port, descriptor.queue);
+        let paused = self.pauses.between(queue, begins_at, starts_at);
+        let closed = self.closures.between(queue, begins_at, starts_at);
         let (ledger, rares) = self.books(packet);
         ledger.charge((ledger.at + port_state.lead).min(starts_at), Part::Pipeline, rares);
         ledger.charge((ledger.at + paused).min(starts_at), Part::Paused, rares);
+        ledger.charge((ledger.at + closed).min(starts_at), Part::Mechanism, rares);
         let time_ps = starts_at.saturating_since(ledger.at).as_ps();
         ledger.wait(time_ps, departure);
         ledger.at = ledger.at.max(starts_at);
@@ -467,6 +458,9 @@ impl Edge for Autopsy {
             SwitchEvent::Loopback { packet, .. } | SwitchEvent::Release { packet } => (at, (packet, Part::Mechanism)),
             _ => return,
         };
+        if packets[packet].is_trimmed() {
+            self.note_trim(switch, packet, packets);
+        }
         let place = self.place_of(switch, packets[packet].egress_port) as u32;
         let is_queued = !matches!(event, SwitchEvent::Loopback { .. });
         let (ledger, rares) = self.books(packet);
@@ -482,12 +476,13 @@ impl Edge for Autopsy {
         self.hooked = packet;
     }
 
-    fn paused(&mut self, queue: (u32, PortId, QueueId), is_paused: bool) {
-        let place = self.place_of(queue.0, queue.1);
-        if is_paused {
+    fn stopped(&mut self, queue: (u32, PortId, QueueId), by: Stop) {
+        if by == Stop::Partner {
+            let place = self.place_of(queue.0, queue.1);
             self.ports[place].shortcut_ps = PAUSED_PS;
         }
-        self.pauses.note(self.now, queue, is_paused);
+        self.pauses.note(self.now, queue, by == Stop::Partner);
+        self.closures.note(self.now, queue, by == Stop::Mechanism);
     }
 
     fn created(&mut self, switch: u32, packet: PacketHandle, packets: &PacketStore) {
@@ -519,7 +514,7 @@ impl Edge for Autopsy {
     #[inline(always)]
     fn host_step(&mut self, step: HostStep, packets: &PacketStore) {
         match step {
-            HostStep::Reached(packet) => {
+            HostStep::Reached(packet) | HostStep::Queued(packet) => {
                 let now = self.now;
                 let (ledger, rares) = self.books(packet);
                 ledger.charge(now, Part::Stack, rares);
@@ -527,7 +522,11 @@ impl Edge for Autopsy {
             HostStep::Received(end, packet) => self.received(end, packet, packets),
             HostStep::Woken(end, wake) => self.woken(end, wake),
             HostStep::Wrote(end) => self.wrote(end),
-            HostStep::HeldBack(end) => self.held_back(end),
+            HostStep::HeldBack(end, line) => self.held_back(end, line),
+            HostStep::Dequeued(packet) => self.dequeued(packet, &packets[packet]),
+            HostStep::CardPaused { host, class, is_paused } => {
+                self.card_pauses.note(self.now, class_of_card(host, class), is_paused);
+            }
             HostStep::Sent(end, packet) => self.sent(end, packet, packets),
             HostStep::Delivered { end, group, number } => self.deliver(end.flow, group, number),
         }

@@ -18,7 +18,7 @@ pub(super) struct Port {
     pub is_fifo: bool,
 }
 
-/// Half of all times: a sum with a frame's time on the line is no overflow.
+/// Half of the range of times, so that a sum with a frame's time on the line does not overflow.
 pub(super) const PAUSED_PS: u64 = 1 << 63;
 
 impl Port {

@@ -120,5 +120,6 @@ const fn because(cause: Cause) -> &'static str {
         Cause::LinkDown => "link down",
         Cause::Switch(reason) => reason.name(),
         Cause::CardFull => "network card full",
+        Cause::Trimmed => "trimmed",
     }
 }
