@@ -169,3 +169,14 @@ def test_a_comparison_draws_both_sides(tmp_path):
     plots = json.loads((tmp_path / "out" / "plots.json").read_text())
     [parts] = [plot for plot in plots.values() if plot["title"] == "Parts of completion times"]
     assert {len(series["x"]) for series in parts["series"]} == {2}
+
+
+def test_a_comparison_draws_the_queries_of_both_sides(tmp_path):
+    (tmp_path / "queries.toml").write_text(QUERIES)
+    setting = 'flows[0].size = "10 KB"'
+    hitless("compare", "queries.toml", "--set", setting, "--seeds", "2", "--out", "out", cwd=tmp_path)
+    plots = json.loads((tmp_path / "out" / "plots.json").read_text())
+    [parts] = [plot for plot in plots.values() if plot["title"] == "Parts of query completion times"]
+    assert {name.partition(", ")[0] for name in parts["series"][0]["x"]} == {"p50"}
+    slow, fast = [sum(series["y"][side] for series in parts["series"]) for side in (0, 1)]
+    assert slow > fast
