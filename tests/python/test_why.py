@@ -7,6 +7,7 @@ from hitless.drawing.palette import Palette
 from hitless.drawing.svg import draw
 from hitless.errors import BadInput
 from hitless.outcome.autopsy import PARTS, Why, parts_at, parts_plot, slowest, why
+from hitless.outcome.queries import queries_of, why_query
 
 US = 1_000_000
 
@@ -45,6 +46,11 @@ def lost(by: str, at: str, because: str, count: int = 1) -> dict[str, object]:
             "dropped at s->h (queue full), the longest of 2 recoveries",
         ),
         (
+            autopsy(0, fast_recovery=90, queue=10, told=lost("acknowledgement", "s->h", "trimmed")),
+            "100 us: 90 us waiting until acknowledgements made the sender repeat a lost packet, because a packet was "
+            "trimmed at s->h",
+        ),
+        (
             autopsy(0, probe=90, queue=10, told=lost("probe", "", "")),
             "100 us: 90 us waiting for the tail loss probe, because acknowledgements were late or lost (no packet was)",
         ),
@@ -56,6 +62,73 @@ def lost(by: str, at: str, because: str, count: int = 1) -> dict[str, object]:
 )
 def test_a_sentence_names_the_longest_parts_and_their_causes(row: dict[str, object], sentence: str) -> None:
     assert str(why(pl.DataFrame([row]), 0)) == sentence
+
+
+def front(flow: int, kind: str = "data", **columns: object) -> dict[str, object]:
+    """A row of frames in front of flow 0's packet."""
+    known = {"flow": 0, "number": 0, "kind": kind, "front_group": "", "front_flow": flow, "front_flows": 0}
+    rest = {"mechanism": "", "frames": 1, "bytes": 1_000, "time_ps": US}
+    assert columns.keys() <= {*known, *rest}
+    return {**known, **rest, **columns}
+
+
+def test_a_sentence_names_the_frames_in_front() -> None:
+    rows = [
+        front(0, front_group="f", front_flows=1, bytes=9_000),
+        front(7, front_group="incast", front_flows=1, bytes=40_000),
+        front(9, front_group="incast", front_flows=30, bytes=172_000),
+        front(3, front_group="lone", front_flows=1, bytes=20_000),
+        front(0, "copies", mechanism="linkguardian", bytes=18_000),
+        front(0, "control", bytes=64),
+        {**front(5, front_flows=1, bytes=1_000_000), "number": 1},
+    ]
+    queued = autopsy(0, queue=80, propagation=20, told={"longest_queue": "leaf0->h1", "longest_queue_ps": 60 * US})
+    found = why(pl.DataFrame([queued]), 0, fronts=pl.DataFrame(rows))
+    behind = "behind 212 KB of 31 flows (incast), 20 KB of flow 3 (lone) and 18 KB of copies by linkguardian"
+    assert str(found) == f"100 us: 80 us in queues (60 us at leaf0->h1, {behind}) and 20 us in propagation"
+    assert found.front["bytes"].to_list() == [172_000, 40_000, 20_000, 18_000, 9_000, 64]
+    own = [front(0, front_group="f", front_flows=1), front(0, "acknowledgements", front_group="f", front_flows=1)]
+    told = str(why(pl.DataFrame([queued]), 0, fronts=pl.DataFrame(own)))
+    assert "behind 1 KB of its own flow and 1 KB of acknowledgements" in told
+
+
+def answers(*rows: tuple[int, str, int, int, int]) -> dict[str, pl.DataFrame]:
+    """Tables of messages with flow, group, query, start and end in microseconds; an end below 0 is in flight."""
+    messages, autopsies = [], []
+    for flow, group, query, start, end in rows:
+        times = {"started_ps": start * US, "delivered_ps": max(end * US, -1)}
+        messages.append({"flow": flow, "group": group, "number": 0, "query": query, **times})
+        if end >= 0:
+            queue = 1
+            autopsies.append({**autopsy(flow, queue=queue, stack=end - start - queue), "group": group, **times})
+    return {"messages": pl.DataFrame(messages), "autopsy": pl.DataFrame(autopsies)}
+
+
+def test_a_query_has_the_parts_of_its_last_answer() -> None:
+    tables = answers(
+        (0, "incast", 0, 10, 90),
+        (1, "incast", 0, 10, 99),
+        (2, "incast", 1, 20, 50),
+        (3, "incast", 1, 25, 60),
+        (4, "incast", 2, 30, 70),
+        (5, "incast", 2, 30, -1),
+        (6, "other", 0, 0, 500),
+        (7, "second", 1, 0, 7),
+    )
+    found = queries_of(tables)
+    assert found.select("group", "query", "flow").rows() == [
+        ("incast", 0, 1),
+        ("incast", 1, 3),
+        ("second", 1, 7),
+    ], "query 2 lacks an answer, and `other` has no queries"
+    total = found.select(pl.sum_horizontal(f"{part.name}_ps" for part in PARTS)).to_series()
+    assert total.to_list() == (found["delivered_ps"] - found["started_ps"]).to_list() == [89 * US, 40 * US, 7 * US]
+    one = why_query(tables, 1, "incast")
+    # The last answer started 5 us after its query.
+    assert (one.flow, one.query, one.parts_us["application"]) == (3, 1, 5.0)
+    for query, group, rule in [(1, None, "several groups"), (2, None, "no autopsy of query 2"), (0, "other", "other")]:
+        with pytest.raises(BadInput, match=rule):
+            why_query(tables, query, group)
 
 
 def test_a_flow_is_explained_by_its_slowest_message_or_by_the_one_asked_for() -> None:

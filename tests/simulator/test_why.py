@@ -1,12 +1,14 @@
 """`hitless why` and autopsies, with the real simulator."""
 
 import json
+import re
 
 import polars as pl
 import pytest
 
 import hitless as hl
 from hitless.outcome.autopsy import PARTS
+from hitless.outcome.times import times_of
 from warm import hitless
 
 LOST = """
@@ -42,6 +44,33 @@ name = "h0->s"
 loss = { kind = "periodic", every = 1000000, first = 1 }
 """
 MEASURED = LOST + "[measure]\nautopsy = true\n"
+
+
+INCAST = """
+name = "incast"
+duration = "1 s"
+until = "all-flows-done"
+[topology]
+kind = "leaf-spine"
+leaves = 3
+spines = 1
+hosts_per_leaf = 2
+host_link = { rate = "10 Gbps", delay = "1 us" }
+core_link = { rate = "10 Gbps", delay = "1 us" }
+[[transport]]
+name = "t"
+kind = "tcp"
+[[flows]]
+name = "senders"
+kind = "requests"
+transport = "t"
+sources = ["h2", "h3", "h4", "h5"]
+destinations = ["h0", "h0", "h0", "h0"]
+size = "60 KB"
+count = 1
+[measure]
+autopsy = true
+"""
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +115,53 @@ def test_a_run_in_python_explains_itself_and_has_the_same_results():
         plain.why(0)
 
 
+def test_the_frames_in_front_are_named_and_take_the_wait(tmp_path):
+    (tmp_path / "incast.toml").write_text(INCAST)
+    hitless("run", "incast.toml", "--out", "out", cwd=tmp_path)
+    sentence = hitless("why", "out", cwd=tmp_path).stdout.splitlines()[0]
+    assert re.search(
+        r" us at spine0->leaf0, behind \S+ KB of 3 flows \(senders\) and \S+ KB of its own flow\)", sentence
+    )
+    document = json.loads(hitless("why", "out", "0", "--json", cwd=tmp_path).stdout)
+    run = hl.run(INCAST)
+    [row] = run.table("autopsy").filter(pl.col("flow") == 0).iter_rows(named=True)
+    assert sum(front["time_ps"] for front in document["front"]) == row["longest_queue_ps"] > 0
+    assert sum(front["bytes"] for front in document["front"]) == row["front_bytes"]
+    assert run.why(0).front.drop("flow", "number").to_dicts() == document["front"]
+    assert "in front of the packet" in hitless("why", "out", "0", cwd=tmp_path).stdout
+
+
+QUERIES = INCAST.replace(
+    INCAST[INCAST.index("[[flows]]") : INCAST.index("[measure]")],
+    """[[flows]]
+name = "queries"
+kind = "incast"
+transport = "t"
+fan_in = 3
+size = "30 KB"
+period = "1 ms"
+count = 10
+request = { size = "250 B", think = { mean = "20 us", deviation = "3 us" } }
+""",
+)
+
+
+def test_queries_are_divided_along_their_last_answers(tmp_path):
+    run = hl.run(QUERIES)
+    [times] = [one for one in times_of(run) if one.what == "queries"]
+    taken_us = [run.why_query(query).total_us for query in range(10)]
+    assert sorted(taken_us) == pytest.approx(sorted(times.us))
+    (tmp_path / "queries.toml").write_text(QUERIES)
+    hitless("run", "queries.toml", "--out", "out", cwd=tmp_path)
+    assert "Parts of query completion times" in (tmp_path / "out" / "report.html").read_text()
+    assert hitless("why", "out", "--query", "3", cwd=tmp_path).stdout.startswith("query 3 (queries; the last answer is")
+    first = hitless("why", "out", "--queries", "--slowest", "1", "--json", cwd=tmp_path).stdout
+    [slowest] = json.loads(first)["slowest"]
+    assert slowest["qct_us"] == pytest.approx(max(taken_us))
+    assert slowest["parts_us"]["application"] > 10, "a server thinks"
+    assert "exclude each other" in hitless("why", "out", "3", "--query", "3", code=2, cwd=tmp_path).stderr
+
+
 def test_a_comparison_draws_both_sides(tmp_path):
     (tmp_path / "lost.toml").write_text(MEASURED)
     setting = "link[0].loss.first = 900000"
@@ -93,3 +169,14 @@ def test_a_comparison_draws_both_sides(tmp_path):
     plots = json.loads((tmp_path / "out" / "plots.json").read_text())
     [parts] = [plot for plot in plots.values() if plot["title"] == "Parts of completion times"]
     assert {len(series["x"]) for series in parts["series"]} == {2}
+
+
+def test_a_comparison_draws_the_queries_of_both_sides(tmp_path):
+    (tmp_path / "queries.toml").write_text(QUERIES)
+    setting = 'flows[0].size = "10 KB"'
+    hitless("compare", "queries.toml", "--set", setting, "--seeds", "2", "--out", "out", cwd=tmp_path)
+    plots = json.loads((tmp_path / "out" / "plots.json").read_text())
+    [parts] = [plot for plot in plots.values() if plot["title"] == "Parts of query completion times"]
+    assert {name.partition(", ")[0] for name in parts["series"][0]["x"]} == {"p50"}
+    slow, fast = [sum(series["y"][side] for series in parts["series"]) for side in (0, 1)]
+    assert slow > fast

@@ -38,9 +38,11 @@ mod per {
     /// A packet that the order checker remembers.
     pub const WATCHED_PACKET: f64 = 120.0;
     /// A message with its autopsy and its row in the table: counted from the fields, not measured.
-    pub const MESSAGE_OF_AUTOPSY: f64 = 650.0;
+    pub const MESSAGE_OF_AUTOPSY: f64 = 900.0;
     /// The ledger of a packet: counted, too.
     pub const LEDGER: f64 = 128.0;
+    /// The latest 65,536 departures, with 32 B each.
+    pub const DEPARTURES: f64 = 2_097_152.0;
     pub const CAPTURED_PACKET: f64 = 320.0;
 }
 
@@ -304,7 +306,7 @@ fn samples(scenario: &Scenario) -> Part {
 fn autopsies(scenario: &Scenario, offers: &[Offer], packets: f64) -> Option<Part> {
     let messages: f64 = offers.iter().map(|offer| offer.flows).sum();
     let what = format!("autopsies of {} messages", counted(messages));
-    let bytes = messages * per::MESSAGE_OF_AUTOPSY + packets * per::LEDGER;
+    let bytes = messages * per::MESSAGE_OF_AUTOPSY + packets * per::LEDGER + per::DEPARTURES;
     scenario.measure.autopsy.then(|| Part::new("measure.autopsy", what, bytes))
 }
 

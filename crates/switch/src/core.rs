@@ -38,6 +38,8 @@ pub(crate) struct Core {
     /// `None` means that packets follow their route.
     #[part]
     pub path_choice: Option<PathChoice>,
+    /// A hook has stopped queues, or lets them go on, and the driver does not know it yet.
+    pub has_new_stops: bool,
 }
 
 impl Core {

@@ -7,6 +7,17 @@ use crate::drop_reason::DropReason;
 use crate::verdict::Half;
 use crate::verdict::Verdict;
 
+/// Reason for not serving a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It is served.
+    No,
+    /// The link partner has paused it.
+    Partner,
+    /// A mechanism has paused or closed it.
+    Mechanism,
+}
+
 /// Control-plane tables that a few mechanisms use.
 pub trait Tables {
     /// Returns the service that the packet's flow belongs to, as a parser reads it from ports and tags.
@@ -27,7 +38,7 @@ impl Tables for NoTables {}
 
 /// The operations that a switch needs from its driver, under either clock.
 pub trait Environment {
-    /// Whether the driver follows the time of packets: [`Self::hook_ran`] and [`Self::paused`] then do something.
+    /// Whether the driver follows the time of packets: [`Self::hook_ran`] and [`Self::stopped`] then do something.
     const OBSERVES: bool = false;
     /// The tables available to hooks.
     type Tables<'a>: Tables
@@ -76,9 +87,9 @@ pub trait Environment {
     /// follow from it. The handle is invalid after an event without a packet.
     #[inline(always)]
     fn hook_ran(&mut self, _packet: PacketHandle) {}
-    /// Reports whether the link partner pauses a queue.
+    /// Reports who stops a queue now.
     #[inline(always)]
-    fn paused(&mut self, _port: PortId, _queue: QueueId, _is_paused: bool) {}
+    fn stopped(&mut self, _port: PortId, _queue: QueueId, _by: Stop) {}
     /// Records a decision other than [`Verdict::Continue`] by a hook of that half, for traces of decisions.
     #[inline(always)]
     fn decided(&mut self, _packet: PacketHandle, _half: Half, _verdict: Verdict) {}

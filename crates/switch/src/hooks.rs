@@ -43,6 +43,9 @@ impl Switch {
                 }
                 self.empty_outbox(environment);
             }
+            if E::OBSERVES && self.core.has_new_stops {
+                self.report_new_stops(environment);
+            }
             if verdict != Verdict::Continue {
                 return verdict;
             }

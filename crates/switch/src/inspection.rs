@@ -133,9 +133,13 @@ impl Switch {
     /// timing of the line.
     pub fn port_timing(&self, port: PortId) -> (Duration, Duration, LineTiming) {
         let state = &self.core.ports[usize::from(port.0)];
-        let is_fifo = matches!(state.scheduler, Scheduler::Fifo(_));
-        let lead = if is_fifo { self.core.lead } else { Duration::ZERO };
+        let lead = if self.is_fifo(port) { self.core.lead } else { Duration::ZERO };
         (lead, self.core.egress_latency, state.line_timing())
+    }
+
+    /// Returns whether a port is a plain FIFO: no frame overtakes another, and nothing stops the line.
+    pub fn is_fifo(&self, port: PortId) -> bool {
+        matches!(self.core.ports[usize::from(port.0)].scheduler, Scheduler::Fifo(_))
     }
 
     /// Packets that ended here, by reason.
@@ -211,6 +215,11 @@ impl Switch {
             own.for_each(|&(port, _)| self.core.report_group(port, &mut report));
             report
         })
+    }
+
+    /// Returns the name of each mechanism, in the order of [`Self::reports`].
+    pub fn mechanism_names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.resources.iter().map(|resources| resources.mechanism)
     }
 
     /// Returns each mechanism's hardware resources in numbers, in the order of [`Self::reports`].

@@ -47,7 +47,7 @@ pub use hitless_core::state;
 pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;
 pub use drop_reason::DropReason;
-pub use environment::{Environment, NoTables, SwitchEvent, Tables};
+pub use environment::{Environment, NoTables, Stop, SwitchEvent, Tables};
 pub use event::{Event, PortState, TimerToken};
 pub use flow_control::{
     FlowControl, FlowControlCounters, FlowControlKind, PauseRules, PfcWatchdog, PortCredits, XoffThreshold,

@@ -342,6 +342,11 @@ impl Port {
         self.rare.as_ref().map_or(&[], |rare| &rare.groups)
     }
 
+    /// Returns whether the partner pauses any class.
+    pub fn has_pauses(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| (0..8).any(|class| rare.pauses.began_at(class).is_some()))
+    }
+
     /// Returns the classes of its queues that the partner has paused, one bit each.
     pub fn paused_classes(&self) -> u8 {
         let Scheduler::Queued(scheduler) = &self.scheduler else { return 0 };

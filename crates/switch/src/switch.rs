@@ -119,6 +119,7 @@ impl Switch {
             buffer,
             drops,
             path_choice: None,
+            has_new_stops: false,
         };
         let mut switch = Self { core, mechanisms, outputs: Vec::new(), group_owners, quiet_roles, resources };
         let arrays = switch.resources.iter().flat_map(|of| of.registers.iter().map(|register| register.name));
@@ -204,6 +205,7 @@ impl Switch {
             SwitchEvent::PauseWatchdog { port, class } => self.watch_pause(now, port, class, environment),
             SwitchEvent::Resume { port, queue } => {
                 self.core.queued(port).resume(queue);
+                self.report_stops(port, environment);
                 self.serve_when_free(now, port, environment);
             }
             SwitchEvent::OrderedSet { port, set } => {

@@ -78,6 +78,10 @@ class WhyOptions:
         None
     )
     slowest: Annotated[int, typer.Option(help="Number of messages to explain.", min=1)] = 5
+    query: Annotated[
+        int | None, typer.Option(help="Explain this query of an incast.", show_default="messages", min=0)
+    ] = None
+    queries: Annotated[bool, typer.Option("--queries", help="Explain queries of incasts instead of messages.")] = False
     json: Json = False
 
 
@@ -90,6 +94,7 @@ def why(options: WhyOptions) -> int:
       hitless run slow.toml --out out     # slow.toml has [measure] autopsy = true
       hitless why out
       hitless why out 31
+      hitless why out --query 12
 
     Without a flow, it explains the slowest messages in a sentence each, and divides the median and the tail.
     """

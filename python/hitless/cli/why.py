@@ -12,31 +12,51 @@ from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.outcome.autopsy import TABLE, Why, parts_at, slowest
 from hitless.outcome.autopsy import why as explain
+from hitless.outcome.front import FRONT_TABLE
+from hitless.outcome.queries import queries_of, why_query
 from hitless.suggest import did_you_mean
 from hitless.terminal.console import print_json, print_text, stdout
 
+_PS_PER_US = 1e6
+
 
 def why(options: WhyOptions) -> int:
-    autopsies = _chosen(_autopsies(options.folder), options.group)
+    tables = _tables(_autopsies(options.folder))
+    if options.query is not None:
+        if options.flow is not None:
+            raise BadInput("a flow and a query exclude each other", hint="give FLOW or --query")
+        return _show(why_query(tables, options.query, options.group), options)
+    autopsies = _chosen(queries_of(tables) if options.queries else tables[TABLE], options.group)
+    fronts = tables.get(FRONT_TABLE)
     if options.flow is not None:
-        explained = explain(autopsies, options.flow, options.number)
-        if options.json:
-            print_json(_as_json(explained))
-        else:
-            _show_message(explained)
-        return 0
-    found, parts = slowest(autopsies, options.slowest), parts_at(autopsies)
+        return _show(explain(autopsies, options.flow, options.number, fronts=fronts), options)
+    found, parts = slowest(autopsies, options.slowest, fronts=fronts), parts_at(autopsies)
     if options.json:
         print_json({"slowest": [_as_json(one) for one in found], "parts_us": parts.to_dicts()})
         return 0
-    print_text("\n".join(f"{_name(one)}: {one.sentence}" for one in found) or "no message was delivered")
+    nothing = "no query was answered" if options.queries else "no message was delivered"
+    print_text("\n".join(f"{_name(one)}: {one.sentence}" for one in found) or nothing)
     if parts.width > 1:
         _show_parts(parts)
     return 0
 
 
-def _autopsies(folder: Path) -> pl.DataFrame:
-    """Return the autopsies in a folder of results, or in its subfolder with tables. Raises `BadInput`."""
+def _show(one: Why, options: WhyOptions) -> int:
+    if options.json:
+        print_json(_as_json(one))
+    else:
+        _show_message(one)
+    return 0
+
+
+def _tables(autopsies: Path) -> dict[str, pl.DataFrame]:
+    """Read the autopsies, and the other tables that explain them, if they are there."""
+    paths = [autopsies, *(autopsies.with_name(f"{name}.parquet") for name in (FRONT_TABLE, "messages"))]
+    return {path.stem: pl.read_parquet(path) for path in paths if path.is_file()}
+
+
+def _autopsies(folder: Path) -> Path:
+    """Return the file of autopsies in a folder of results, or in its subfolder with tables. Raises `BadInput`."""
     paths = [
         path for path in (folder / f"{TABLE}.parquet", *sorted(folder.glob(f"*/{TABLE}.parquet"))) if path.is_file()
     ]
@@ -46,7 +66,7 @@ def _autopsies(folder: Path) -> pl.DataFrame:
     if len(paths) > 1:
         names = ", ".join(str(path.parent) for path in paths)
         raise BadInput("there are several runs with autopsies", where=str(folder), hint=f"name one of: {names}")
-    return pl.read_parquet(paths[0])
+    return paths[0]
 
 
 def _chosen(autopsies: pl.DataFrame, group: str | None) -> pl.DataFrame:
@@ -60,12 +80,17 @@ def _chosen(autopsies: pl.DataFrame, group: str | None) -> pl.DataFrame:
 
 def _name(one: Why) -> str:
     message = f", message {one.number}" if one.number else ""
+    if one.query is not None:
+        return f"query {one.query} ({one.group}; the last answer is flow {one.flow}{message})"
     return f"flow {one.flow} ({one.group}{message})"
 
 
 def _as_json(one: Why) -> dict[str, Any]:
-    about = {"flow": one.flow, "group": one.group, "number": one.number, "fct_us": one.total_us}
-    return {**about, "sentence": one.sentence, "round_trips": one.round_trips, "parts_us": dict(one.parts_us)}
+    about: dict[str, Any] = {"flow": one.flow, "group": one.group, "number": one.number, "fct_us": one.total_us}
+    if one.query is not None:
+        about = {"query": one.query, "flow": one.flow, "group": one.group, "number": one.number, "qct_us": one.total_us}
+    parts = {"round_trips": one.round_trips, "parts_us": dict(one.parts_us)}
+    return {**about, "sentence": one.sentence, **parts, "front": one.front.drop("flow", "number").to_dicts()}
 
 
 def _show_message(one: Why) -> None:
@@ -77,6 +102,24 @@ def _show_message(one: Why) -> None:
     for row in one.table.iter_rows(named=True):
         table.add_row(row["part"], f"{row['time_us']:,.6f}", f"{row['share']:.1%}")
     table.add_row("completion time", f"{one.total_us:,.6f}", "100.0%")
+    stdout.print(table)
+    if not one.front.is_empty():
+        _show_front(one.front)
+
+
+def _show_front(front: pl.DataFrame) -> None:
+    title = "in front of the packet in its longest queue"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("frames", "group or mechanism", "flow"):
+        table.add_column(name)
+    for name in ("count", "bytes", "us on the line"):
+        table.add_column(name, justify="right")
+    for row in front.iter_rows(named=True):
+        flows = int(row["front_flows"])
+        flow = str(row["front_flow"]) if flows == 1 else f"{flows} flows" if flows else ""
+        who = row["front_group"] or row["mechanism"]
+        times = f"{row['frames']:,}", f"{row['bytes']:,}", f"{row['time_ps'] / _PS_PER_US:,.6f}"
+        table.add_row(row["kind"], who, flow, *times)
     stdout.print(table)
 
 

@@ -13,6 +13,7 @@ from hitless.comparison.sides import Side
 from hitless.drawing.plot import Plot
 from hitless.outcome.autopsy import TABLE, parts_plot
 from hitless.outcome.metrics import TABLES, Metric, measured
+from hitless.outcome.queries import queries_of
 from hitless.runs.point import Point, Runs
 from hitless.runs.pool import Task
 from hitless.runs.result import Measurement, Result
@@ -52,6 +53,8 @@ class _Pair:
     """As in `Outcome.different_flows`."""
     autopsies: tuple[pl.DataFrame, pl.DataFrame] | None
     """Divided completion times of both sides, if both have them."""
+    queries: tuple[pl.DataFrame, pl.DataFrame] | None
+    """Those of queries."""
 
 
 @dataclass(slots=True)
@@ -85,7 +88,7 @@ class PairedRuns:
             assert replica not in self._pairs, "each pair is evaluated once"
             seed = int(a.run.summary["seed"])
             self._pairs[replica] = _Pair(
-                seed, measured(a.run), measured(b.run), *_arrivals(a.run, b.run), _autopsies(a.run, b.run)
+                seed, measured(a.run), measured(b.run), *_arrivals(a.run, b.run), *_autopsies(a.run, b.run)
             )
         a.release_tables()
         b.release_tables()
@@ -97,15 +100,18 @@ class PairedRuns:
         rows = [one.as_json() for one in self.outcome.compared]
         result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
         plot = ratios_plot((self.sides[0].label, self.sides[1].label), self.outcome.compared, len(self.outcome.seeds))
-        result.plots = [one for one in (plot, self._parts()) if one is not None]
+        pairs = self._pairs.values()
+        messages = self._parts([pair.autopsies for pair in pairs], "messages")
+        queries = self._parts([pair.queries for pair in pairs], "queries")
+        result.plots = [one for one in (plot, messages, queries) if one is not None]
 
-    def _parts(self) -> Plot | None:
+    def _parts(self, all_pairs: Iterable[tuple[pl.DataFrame, pl.DataFrame] | None], what: str) -> Plot | None:
         """Plot the parts of completion times on both sides, over all pairs."""
-        pairs = [pair.autopsies for pair in self._pairs.values() if pair.autopsies is not None]
+        pairs = [pair for pair in all_pairs if pair is not None]
         if not pairs:
             return None
         sides = zip(self.sides, zip(*pairs, strict=True), strict=True)
-        return parts_plot({side.label: pl.concat(frames) for side, frames in sides})
+        return parts_plot({side.label: pl.concat(frames) for side, frames in sides}, what)
 
     def _rows(self) -> Iterator[Measurement]:
         label = f"{self.sides[1].label} (b) vs. {self.sides[0].label} (a)"
@@ -162,8 +168,14 @@ def _has_autopsy(side: Side) -> bool:
     return bool(tomllib.loads(side.text).get("measure", {}).get("autopsy"))
 
 
-def _autopsies(a: Run, b: Run) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    return (a.table(TABLE), b.table(TABLE)) if TABLE in a.tables and TABLE in b.tables else None
+_Frames = tuple[pl.DataFrame, pl.DataFrame]
+
+
+def _autopsies(a: Run, b: Run) -> tuple[_Frames, _Frames] | tuple[None, None]:
+    """Return the autopsies of messages and of queries."""
+    if TABLE not in a.tables or TABLE not in b.tables:
+        return None, None
+    return (a.table(TABLE), b.table(TABLE)), (queries_of(a.tables), queries_of(b.tables))
 
 
 def _arrivals(a: Run, b: Run) -> tuple[int, list[str], list[str]]:

@@ -11,6 +11,7 @@ from hitless.analysis import enough_for
 from hitless.drawing.plot import Plot, stacked
 from hitless.errors import BadInput
 from hitless.numbers import format_number
+from hitless.outcome.front import clauses, of_message
 
 TABLE = "autopsy"
 PERCENTILES = (50.0, 99.0, 99.9)
@@ -62,7 +63,7 @@ _LABELS = {part.name: part.label for part in PARTS}
 _TOTAL = pl.sum_horizontal(_COLUMNS)
 WHOLE = "completion time"
 """Name of the sum of all parts."""
-MEANS = "Means of the messages around each percentile, from start to delivery: docs/how-to/why.md."
+MEANS = "Means around each percentile, from start to delivery: docs/how-to/why.md."
 """Explanation of the bars, in their caption."""
 _WORTH_DRAWING = 0.01
 """Minimum share of a bar for a part with its own colour (chosen)."""
@@ -84,6 +85,10 @@ class Why:
     round_trips: int
     """Number of times that the sender had to wait for a packet from the receiver."""
     sentence: str
+    front: pl.DataFrame
+    """The frames in front of the packet in its longest queue: rows of the table ``autopsy_front``."""
+    query: int | None = None
+    """The query, if this is the last answer to it and the time is the query's."""
 
     def __str__(self) -> str:
         return self.sentence
@@ -110,8 +115,11 @@ def autopsy_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     return tables[TABLE]
 
 
-def why(autopsies: pl.DataFrame, flow: int, number: int | None = None) -> Why:
-    """Explain a message of a flow: the slowest one, or the one with this number. Raises `BadInput`."""
+def why(autopsies: pl.DataFrame, flow: int, number: int | None = None, *, fronts: pl.DataFrame | None = None) -> Why:
+    """Explain a message of a flow: the slowest one, or the one with this number. Raises `BadInput`.
+
+    ``fronts`` is the table ``autopsy_front``; without it, no frames in queues are named.
+    """
     found = autopsies.filter(pl.col("flow") == flow)
     if number is not None:
         found = found.filter(pl.col("number") == number)
@@ -119,13 +127,19 @@ def why(autopsies: pl.DataFrame, flow: int, number: int | None = None) -> Why:
         message = "" if number is None else f" message {number} of"
         hint = "messages that were not delivered, or that started before the warm-up ended, have no autopsy"
         raise BadInput(f"there is no autopsy of{message} flow {flow}", hint=hint)
-    return slowest(found, 1)[0]
+    return slowest(found, 1, fronts=fronts)[0]
 
 
-def slowest(autopsies: pl.DataFrame, count: int) -> list[Why]:
+def slowest(autopsies: pl.DataFrame, count: int, *, fronts: pl.DataFrame | None = None) -> list[Why]:
     """Explain the slowest messages, the slowest first."""
     rows = autopsies.with_columns(total_ps=_TOTAL).sort(["total_ps", "flow", "number"], descending=[True, False, False])
-    return [_explained(row) for row in rows.head(count).iter_rows(named=True)]
+    return explained(rows.head(count), fronts)
+
+
+def explained(autopsies: pl.DataFrame, fronts: pl.DataFrame | None = None) -> list[Why]:
+    """Explain all these messages, in their order."""
+    rows = autopsies.iter_rows(named=True)
+    return [_explained(row, of_message(fronts, row["flow"], row["number"])) for row in rows]
 
 
 def parts_at(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -> pl.DataFrame:
@@ -155,10 +169,10 @@ def around(autopsies: pl.DataFrame, percent: float) -> pl.DataFrame:
     return autopsies.with_columns(total_ps=_TOTAL).sort("total_ps")[first:last]
 
 
-def parts_plot(sides: Mapping[str, pl.DataFrame]) -> Plot | None:
+def parts_plot(sides: Mapping[str, pl.DataFrame], what: str = "messages") -> Plot | None:
     """Plot the parts around each percentile as stacked bars, for one run or for runs side by side, by their labels.
 
-    None without a delivered message.
+    ``what`` is "messages" or "queries". None without any.
     """
     bars: dict[str, dict[str, float]] = {}
     for label, autopsies in sides.items():
@@ -166,10 +180,11 @@ def parts_plot(sides: Mapping[str, pl.DataFrame]) -> Plot | None:
         for percentile in found.columns[1:]:
             name = percentile if len(sides) == 1 else f"{percentile}, {label}"
             bars[name] = dict(zip(found["part"], found[percentile], strict=True))
-    return bars_plot(bars, "Parts of completion times")
+    title = "Parts of query completion times" if what == "queries" else "Parts of completion times"
+    return bars_plot(bars, title, what=what)
 
 
-def bars_plot(bars: Mapping[str, Mapping[str, float]], title: str, words: str = "") -> Plot | None:
+def bars_plot(bars: Mapping[str, Mapping[str, float]], title: str, words: str = "", what: str = "messages") -> Plot | None:
     """Plot stacked bars by their names, such as "p99, LG"; each has the time of its parts and of `WHOLE`.
 
     Parts below 1 % of every bar are drawn together. ``words`` begin the caption. None without bars.
@@ -188,7 +203,8 @@ def bars_plot(bars: Mapping[str, Mapping[str, float]], title: str, words: str = 
     if max(rest) > _WORTH_DRAWING / 100 * max(whole):
         parts["other parts"] = [max(0.0, time) for time in rest]
     caption = f"{words}. {MEANS}" if words else MEANS
-    return Plot(title, "messages", "FCT (us)", stacked(names, parts), caption=caption)
+    time = "QCT (us)" if what == "queries" else "FCT (us)"
+    return Plot(title, what, time, stacked(names, parts), caption=caption)
 
 
 def _band(percent: float, count: int) -> tuple[int, int]:
@@ -201,7 +217,7 @@ def _band(percent: float, count: int) -> tuple[int, int]:
     return math.floor(low), math.ceil(high)
 
 
-def _explained(row: Mapping[str, Any]) -> Why:
+def _explained(row: Mapping[str, Any], front: pl.DataFrame) -> Why:
     times = {part.name: int(row[f"{part.name}_ps"]) for part in PARTS}
     total_ps = sum(times.values())
     longest = sorted((name for name in times if times[name]), key=lambda name: -times[name])
@@ -212,14 +228,18 @@ def _explained(row: Mapping[str, Any]) -> Why:
         total_ps / _PS_PER_US,
         {_LABELS[name]: times[name] / _PS_PER_US for name in longest},
         int(row["round_trips"]),
-        _sentence(row, times, longest, total_ps),
+        _sentence(row, times, longest, total_ps, clauses(int(row["flow"]), front)),
+        front,
+        row.get("query"),
     )
 
 
-def _sentence(row: Mapping[str, Any], times: Mapping[str, int], longest: Sequence[str], total_ps: int) -> str:
+def _sentence(
+    row: Mapping[str, Any], times: Mapping[str, int], longest: Sequence[str], total_ps: int, front: Sequence[str]
+) -> str:
     told = [name for place, name in enumerate(longest) if place == 0 or times[name] >= _WORTH_TELLING * total_ps]
     phrases = {part.name: part.phrase for part in PARTS}
-    clauses = [f"{_us(times[name])} {phrases[name]}{_because(row, name)}" for name in told]
+    clauses = [f"{_us(times[name])} {phrases[name]}{_because(row, name, front)}" for name in told]
     rounds = int(row["round_trips"])
     # Several round trips repeat propagation, serialisation and pipelines.
     is_of_rounds = rounds > 1 and int(row["earlier_rounds_ps"]) > total_ps / 2 and not row["recoveries"]
@@ -227,10 +247,11 @@ def _sentence(row: Mapping[str, Any], times: Mapping[str, int], longest: Sequenc
     return f"{_us(total_ps)}: {_joined(clauses)}{more}" if clauses else f"{_us(total_ps)}"
 
 
-def _because(row: Mapping[str, Any], name: str) -> str:
+def _because(row: Mapping[str, Any], name: str, front: Sequence[str]) -> str:
     """Return the reason for the time of a part: the longest queue, or the loss."""
     if name == "queue" and row["longest_queue"]:
-        return f" ({_us(int(row['longest_queue_ps']))} at {row['longest_queue']})"
+        behind = f", behind {_joined(front)}" if front else ""
+        return f" ({_us(int(row['longest_queue_ps']))} at {row['longest_queue']}{behind})"
     if _RECOVERIES.get(row["longest_recovery"]) != name:
         return ""
     others = f", the longest of {row['recoveries']} recoveries" if int(row["recoveries"]) > 1 else ""
@@ -244,6 +265,8 @@ def _loss(at: str, because: str) -> str:
         return f"a packet was corrupted on {at}"
     if because == "link down":
         return f"a packet was lost on {at}, which was down"
+    if because == "trimmed":
+        return f"a packet was trimmed at {at}"
     return f"a packet was dropped at {at} ({because})"
 
 

@@ -10,6 +10,7 @@ from hitless.drawing.picture import Picture
 from hitless.drawing.plot import Plot, Series, tail_series
 from hitless.errors import BadInput
 from hitless.outcome.autopsy import TABLE, parts_plot
+from hitless.outcome.queries import queries_of
 from hitless.outcome.run import Run
 from hitless.outcome.scenario import facts_of, scenario_of
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
@@ -30,11 +31,15 @@ class RunPictures:
             raise BadInput("there are no completion times to draw", hint=hint)
         return Picture(found)
 
-    def parts(self) -> Picture:
-        """Plot the parts of completion times around the median and in the tail, which ``[measure] autopsy`` records."""
-        found = parts(self.run)
+    def parts(self, *, queries: bool = False) -> Picture:
+        """Plot the parts of completion times around the median and in the tail, which ``[measure] autopsy`` records.
+
+        With ``queries``, it plots queries of incasts instead of messages.
+        """
+        found = query_parts(self.run) if queries else parts(self.run)
         if found is None:
-            raise BadInput("there are no autopsies to draw", hint="autopsy = true in [measure] records them")
+            what = "autopsies of queries" if queries else "autopsies"
+            raise BadInput(f"there are no {what} to draw", hint="autopsy = true in [measure] records them")
         return Picture(found)
 
     def queues(self) -> Picture:
@@ -65,6 +70,11 @@ def tail(run: Run, groups: Sequence[str] = ()) -> Plot | None:
 def parts(run: Run) -> Plot | None:
     """Plot the parts of the completion times; None without autopsies."""
     return parts_plot({"run": run.table(TABLE)}) if TABLE in run.tables else None
+
+
+def query_parts(run: Run) -> Plot | None:
+    """Plot the parts of the completion times of queries; None without autopsies or queries."""
+    return parts_plot({"run": queries_of(run.tables)}, "queries") if TABLE in run.tables else None
 
 
 _DRAWN = 20_000

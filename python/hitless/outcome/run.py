@@ -174,7 +174,16 @@ class Run:
         """
         from hitless.outcome.autopsy import autopsy_of, why  # noqa: PLC0415 - it needs no explanation to run
 
-        return why(autopsy_of(self.tables), flow, number)
+        return why(autopsy_of(self.tables), flow, number, fronts=self.tables.get("autopsy_front"))
+
+    def why_query(self, query: int, group: str | None = None) -> "Why":
+        """Explain the completion time of a query by the critical path of its last answer; ``group`` is its incast.
+
+        The scenario needs ``[measure] autopsy = true``. Raises `BadInput`.
+        """
+        from hitless.outcome.queries import why_query  # noqa: PLC0415 - as above
+
+        return why_query(self.tables, query, group)
 
     @property
     def plot(self) -> "RunPictures":

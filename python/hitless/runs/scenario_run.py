@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hitless.analysis import enough_for, percentile, percentile_in_order
 from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
-from hitless.outcome.pictures import parts, samples, tail
+from hitless.outcome.pictures import parts, query_parts, samples, tail
 from hitless.outcome.slowdowns import with_slowdowns
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
 from hitless.runs.point import Point, Runs
@@ -19,7 +19,7 @@ def scenario_run(name: str, shown: str, work: PacketSimulation, seed: int | None
     def work_out(runs: Runs, result: Result[Measurement]) -> None:
         run = runs[name]
         result.rows = list(rows_of(run))
-        plots = (tail(run), parts(run), samples(run, "queues"), samples(run, "throughput"))
+        plots = (tail(run), parts(run), query_parts(run), samples(run, "queues"), samples(run, "throughput"))
         result.plots = [plot for plot in plots if plot is not None]
         result.tables = with_slowdowns(run)
 

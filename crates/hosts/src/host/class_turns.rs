@@ -7,7 +7,7 @@ use hitless_core::wire::{HostId, PauseEnd, Time};
 use super::class_queues::ClassQueues;
 use super::connection::Connection;
 use super::environment::{HostDrop, HostEnvironment};
-use super::event::HostEvent;
+use super::event::{HostEvent, HostStep};
 use super::flow_table::FlowSlot;
 use super::hosts::Hosts;
 use super::state::HostState;
@@ -21,6 +21,9 @@ impl HostState {
     pub fn queue_by_class<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
         let descriptor = &env.packets()[packet];
         let (class, frame_bytes) = (descriptor.class, descriptor.frame_bytes);
+        if E::OBSERVES {
+            env.observe(HostStep::Queued(packet));
+        }
         if self.queues().push(now, class, packet, frame_bytes) {
             self.send_next(now, false, env);
         } else {
@@ -45,6 +48,9 @@ impl HostState {
         let queues = self.queues();
         let Some(frame) = queues.pop() else { return };
         queues.is_sending = true;
+        if E::OBSERVES {
+            env.observe(HostStep::Dequeued(frame.packet));
+        }
         let last_bit_at = self.card.send_queued(now, frame.queued_at, frame.frame_bytes, follows);
         env.transmit(self.id, frame.packet, last_bit_at);
         env.schedule(self.card.line_free_at(), self.id, HostEvent::FrameSent(self.id));
@@ -83,12 +89,18 @@ impl HostState {
         if queues.pauses.begin(class, now, ends_at) {
             env.schedule(ends_at, self.id, HostEvent::PauseEnds(self.id, class));
         }
+        if E::OBSERVES {
+            env.observe(HostStep::CardPaused { host: self.id, class, is_paused: true });
+        }
     }
 
     fn resume_class<E: HostEnvironment>(&mut self, now: Time, class: u8, env: &mut E) {
         let queues = self.queues();
         queues.pauses.note_resumed(class, now);
         queues.queues[usize::from(class)].is_paused = false;
+        if E::OBSERVES {
+            env.observe(HostStep::CardPaused { host: self.id, class, is_paused: false });
+        }
         self.send_next(now, false, env);
     }
 

@@ -127,8 +127,18 @@ pub enum HostStep {
     Woken(FlowEnd, Wake),
     /// The application has written the flow's next message.
     Wrote(FlowEnd),
-    /// The sender waits in line for the network card.
-    HeldBack(FlowEnd),
+    /// The sender waits in line for this class of this host's network card.
+    HeldBack(FlowEnd, (HostId, u8)),
+    /// A packet has joined the queue of its class, in a card that obeys pause frames.
+    Queued(PacketHandle),
+    /// A packet leaves that queue.
+    Dequeued(PacketHandle),
+    /// A pause of a card's class has begun or ended.
+    CardPaused {
+        host: HostId,
+        class: u8,
+        is_paused: bool,
+    },
     /// The transport of this end has sent a packet.
     Sent(FlowEnd, PacketHandle),
     /// The last byte of this message has been delivered.

@@ -313,7 +313,8 @@ impl FlowEndpoints {
             visit.host.wait(visit.now, self.id, visit.env);
         }
         if E::OBSERVES && self.waiting {
-            visit.env.observe(HostStep::HeldBack(self.end_at(Side::Sender)));
+            let line = (visit.host.id, self.class());
+            visit.env.observe(HostStep::HeldBack(self.end_at(Side::Sender), line));
         }
         self.waiting
     }

@@ -5,7 +5,7 @@ use hitless_core::wire::{FlowId, HostId, Packet, PortId, QueueId, ServiceKey, Ti
 use hitless_hosts::{FlowRecords, HostStep};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
-use hitless_switch::{DropReason, Half, SwitchEvent, Verdict};
+use hitless_switch::{DropReason, Half, Stop, SwitchEvent, Verdict};
 
 use crate::link::Fate;
 use crate::results::Table;
@@ -103,19 +103,23 @@ pub trait Edge: Send {
 
     /// A switch has scheduled an event.
     #[inline(always)]
-    fn scheduled(&mut self, _at: Time, _event: SwitchEvent) {}
+    fn scheduled(&mut self, _switch: u32, _at: Time, _event: SwitchEvent, _packets: &PacketStore) {}
 
     /// Hooks have run for a packet; see [`hitless_switch::Environment::hook_ran`].
     #[inline(always)]
     fn hook_ran(&mut self, _packet: PacketHandle) {}
 
-    /// A queue is paused by its link partner from now on, or is not.
+    /// A queue has stopped, or is served again.
     #[inline(always)]
-    fn paused(&mut self, _queue: (u32, PortId, QueueId), _is_paused: bool) {}
+    fn stopped(&mut self, _queue: (u32, PortId, QueueId), _by: Stop) {}
 
     /// A flow makes a step at its hosts.
     #[inline(always)]
     fn host_step(&mut self, _step: HostStep, _packets: &PacketStore) {}
+
+    /// The next flow is of this group.
+    #[inline(always)]
+    fn flow_added(&mut self, _group: u32) {}
 
     /// Both ends of a flow have ended.
     #[inline(always)]

@@ -7,7 +7,7 @@ use hitless_hosts::{
 };
 use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::{Node, SwitchId};
-use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Tables, Verdict};
+use hitless_switch::{DropReason, Environment, Half, Stop, SwitchEvent, Tables, Verdict};
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};
@@ -88,7 +88,7 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
 
     #[inline]
     fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.shared.edge.scheduled(at, event);
+        self.shared.edge.scheduled(self.switch, at, event, &self.shared.packets);
         self.shared.schedule_switch(at, self.switch, event);
     }
 
@@ -148,8 +148,8 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
     }
 
     #[inline(always)]
-    fn paused(&mut self, port: PortId, queue: QueueId, is_paused: bool) {
-        self.shared.edge.paused((self.switch, port, queue), is_paused);
+    fn stopped(&mut self, port: PortId, queue: QueueId, by: Stop) {
+        self.shared.edge.stopped((self.switch, port, queue), by);
     }
 
     #[inline(always)]

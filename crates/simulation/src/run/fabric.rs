@@ -177,6 +177,7 @@ impl<E: Edge> Fabric for Network<E> {
 
     fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId {
         self.note_flow(spec);
+        self.shared.edge.flow_added(spec.group as u32);
         let (hosts, mut environment) = self.hosts();
         hosts.add_flow(config, &mut environment)
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hitless_simulation::Outcome;
 use hitless_simulation::results::Column;
+use proptest::prelude::*;
 
 use crate::support::{self, check, numbers, run_scenario, sound, table, texts, times};
 
@@ -17,7 +18,7 @@ fn examine(text: &str) -> Outcome {
     observed.measure.autopsy = true;
     let (plain, outcome) = (run_scenario(&plain), run_scenario(&observed));
     assert_eq!(plain.summary.trace_hash, outcome.summary.trace_hash, "{text}");
-    let others: Vec<_> = outcome.tables.iter().filter(|table| table.name != "autopsy").collect();
+    let others: Vec<_> = outcome.tables.iter().filter(|table| !table.name.starts_with("autopsy")).collect();
     assert_eq!(plain.tables.iter().collect::<Vec<_>>(), others, "{text}");
     let delivered = times(&outcome, "messages", "delivered_ps").iter().filter(|at| **at >= 0).count();
     let sums: Vec<u64> = parts(&outcome).iter().map(|parts| parts.values().sum()).collect();
@@ -132,6 +133,138 @@ fn the_longest_queue_is_named() {
     assert!(named.iter().any(|name| name == "leaf1->h2"), "{named:?}");
 }
 
+/// A row of table `autopsy_front`.
+#[derive(Clone, Debug)]
+struct InFront {
+    flow: u64,
+    kind: String,
+    group: String,
+    of_flow: u64,
+    flows: u64,
+    mechanism: String,
+    frames: u64,
+    bytes: u64,
+    time_ps: u64,
+}
+
+fn fronts(outcome: &Outcome) -> Vec<InFront> {
+    let [flow, of_flow, flows, frames, bytes, time_ps] =
+        ["flow", "front_flow", "front_flows", "frames", "bytes", "time_ps"]
+            .map(|name| numbers(outcome, "autopsy_front", name));
+    let [kind, group, mechanism] =
+        ["kind", "front_group", "mechanism"].map(|name| texts(outcome, "autopsy_front", name));
+    let row = |row: usize| InFront {
+        flow: flow[row],
+        kind: kind[row].clone(),
+        group: group[row].clone(),
+        of_flow: of_flow[row],
+        flows: flows[row],
+        mechanism: mechanism[row].clone(),
+        frames: frames[row],
+        bytes: bytes[row],
+        time_ps: time_ps[row],
+    };
+    (0..flow.len()).map(row).collect()
+}
+
+/// Three hosts that each send a message to h3 at the same time, over one switch with links of 10 Gb/s.
+fn star(bytes: [u64; 3], more: &str) -> String {
+    let links: String = (0..4)
+        .map(|host| format!("{{ ends = [\"h{host}\", \"s\"], rate = \"10 Gbps\", delay = \"1 us\" }}, "))
+        .collect();
+    let group = |host: usize| {
+        format!(
+            "[[flows]]\nname = \"g{host}\"\nkind = \"requests\"\ntransport = \"t\"\nsources = [\"h{host}\"]\n\
+             destinations = [\"h3\"]\nsize = \"{} B\"\ncount = 1\n",
+            bytes[host]
+        )
+    };
+    format!(
+        "name = \"star\"\nduration = \"1 s\"\nuntil = \"all-flows-done\"\nclocks = \"ideal\"\n\
+         [topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\", \"h3\"]\nswitches = [\"s\"]\n\
+         links = [{links}]\n[switch]\npreset = \"ideal\"\n[[transport]]\nname = \"t\"\n{TCP}\n{}{more}",
+        (0..3).map(group).collect::<String>()
+    )
+}
+
+#[test]
+fn the_frames_in_front_are_told_by_flow_and_group() {
+    // The first frame to leave waits for none, the second for one, the third for two.
+    let outcome = examine(&star([1_000, 1_000, 1_000], ""));
+    let frame_bytes = support::of_link(&outcome, "s->h3", "arrived_bytes") / 3;
+    let line_ps = 800 * (frame_bytes + 20);
+    let mut waits = numbers(&outcome, "autopsy", "longest_queue_ps").to_vec();
+    waits.sort_unstable();
+    assert_eq!(waits, [0, line_ps, 2 * line_ps]);
+    let fronts = fronts(&outcome);
+    assert_eq!(fronts.len(), 3, "{fronts:?}");
+    for front in fronts {
+        let told = (front.kind.as_str(), front.group, front.flows, front.mechanism.as_str(), front.frames, front.bytes);
+        assert_eq!(told, ("data", format!("g{}", front.of_flow), 1, "", 1, frame_bytes));
+        assert!(front.time_ps == line_ps && front.of_flow != front.flow);
+    }
+}
+
+#[test]
+fn own_packets_in_front_are_told_from_others() {
+    let outcome = examine(&star([12_000, 12_000, 12_000], ""));
+    let fronts = fronts(&outcome);
+    for flow in 0..3 {
+        let of_flow: Vec<_> = fronts.iter().filter(|front| front.flow == flow).collect();
+        assert!(of_flow.iter().any(|front| front.of_flow == flow), "{of_flow:?}");
+        assert!(of_flow.iter().any(|front| front.of_flow != flow), "{of_flow:?}");
+    }
+}
+
+/// The frames in front of a wait at a FIFO take exactly that wait: compares times, and bytes up to the first frame,
+/// which was in transmission.
+fn waits_are_explained(outcome: &Outcome) {
+    let waits = numbers(outcome, "autopsy", "longest_queue_ps");
+    let flows = numbers(outcome, "autopsy", "flow");
+    let fronts = fronts(outcome);
+    for (&flow, &wait_ps) in flows.iter().zip(waits) {
+        let of_flow = || fronts.iter().filter(|front| front.flow == flow);
+        assert_eq!(of_flow().map(|front| front.time_ps).sum::<u64>(), wait_ps, "flow {flow}");
+        let whole_ps = of_flow().map(|front| 800 * (front.bytes + 20 * front.frames)).sum::<u64>();
+        assert!((wait_ps..wait_ps + 800 * 1_538).contains(&whole_ps), "flow {flow}: {whole_ps} for {wait_ps}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_frames_in_front_take_the_wait_of_a_packet_at_a_fifo(
+        seed in 0..1_000_u64, rate in 20_000..400_000_u32, size in 1..30_u32, is_slow in proptest::bool::ANY,
+    ) {
+        let flows = format!(
+            "kind = \"poisson\"\nsizes = {{ kind = \"fixed\", bytes = \"{size} KB\" }}\nflows_per_second = {rate}\n\
+             count = 60\nsources = [\"h0\", \"h1\", \"h3\"]\ndestinations = [\"h2\", \"h0\"]\n"
+        );
+        let world = fabric(RELIABLE, &flows, &format!("[measure]\nautopsy = true\n"));
+        let world = world.replace("name = \"autopsy\"\n", &format!("name = \"autopsy\"\nseed = {seed}\nclocks = \"ideal\"\n"));
+        let world = if is_slow { world } else { world.replace("tofino-like", "ideal") };
+        let world = world.replace("depth_visible = \"ingress-and-egress\"\n", "");
+        waits_are_explained(&run_scenario(&sound(&world)));
+    }
+}
+
+#[test]
+fn a_long_run_forgets_departures_and_keeps_the_fronts() {
+    // About 10^6 departures: several collections, while messages wait for timeouts.
+    let requests = "kind = \"requests\"\nsize = \"600 KB\"\ncount = 100\nsources = [\"h0\", \"h1\"]\n\
+                    destinations = [\"h2\", \"h2\"]\n";
+    let measured = "[measure]\nautopsy = true\n";
+    let world = fabric(RELIABLE, requests, measured).replace("depth_visible = \"ingress-and-egress\"\n", "");
+    let outcome = run_scenario(&sound(&world));
+    assert_eq!(numbers(&outcome, "autopsy", "flow").len(), 200);
+    assert!(numbers(&outcome, "autopsy", "front_bytes").iter().all(|bytes| *bytes > 0));
+    let paused = format!("{measured}[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine0\"\n");
+    let outcome = run_scenario(&sound(&fabric(RELIABLE, requests, &paused)));
+    let copies: Vec<_> = fronts(&outcome).into_iter().filter(|front| front.kind == "copies").collect();
+    assert!(!copies.is_empty() && copies.iter().all(|front| front.mechanism == "linkguardian"), "{copies:?}");
+}
+
 /// Two leaves and two spines with a lossy link, and small buffers.
 fn fabric(transport: &str, flows: &str, more: &str) -> String {
     format!(
@@ -182,6 +315,7 @@ fn the_parts_add_up_with_every_mechanism_and_host() {
     let table = [
         ("", "linkguardian", "link = \"leaf0->spine0\"", "link_recovery_ps"),
         ("", "link-layer-retry", "link = \"leaf0->spine0\"", "link_recovery_ps"),
+        ("", "link-layer-retry", "link = \"leaf0->spine0\"", "mechanism_ps"),
         ("", "wharf", "link = \"leaf0->spine0\"", "pipeline_ps"),
         ("", "every-nth", "ports = [\"leaf0->spine0\"]\ndrop_every = 50", "timeout_ps"),
         ("", "afq", "bytes_per_round = \"1518 B\"", "queue_ps"),
@@ -198,6 +332,37 @@ fn the_parts_add_up_with_every_mechanism_and_host() {
         let outcomes = [REQUESTS, &single].map(|flows| examine(&fabric(RELIABLE, flows, &more)));
         let total: u64 = outcomes.iter().map(|outcome| total(outcome, part)).sum();
         assert!(total > 0, "{kind}: {part}");
+    }
+}
+
+#[test]
+fn pauses_of_network_cards_are_told_from_their_queues() {
+    // Only hosts send to the switch, so only their cards are paused.
+    let switch = "preset = \"ideal\"\nbuffer = { kind = \"shared\", total = \"4 MB\", alpha = 1.0 }\n\
+                  pfc = { xoff = \"30 KB\" }";
+    let lossless = star([600_000; 3], "").replace("preset = \"ideal\"", switch).replace(TCP, "kind = \"roce\"");
+    let outcome = examine(&lossless);
+    assert!(numbers(&outcome, "ports", "pause_frames_sent").iter().sum::<u64>() > 0, "nothing is paused");
+    assert!(total(&outcome, "paused_ps") > 0 && total(&outcome, "card_ps") > 0, "{:?}", parts(&outcome));
+    assert_eq!(total(&outcome, "stack_ps"), 0, "a card's queue is no stack");
+    // Three hosts share a line: without pauses their cards would wait for 1.5 ms each.
+    let unpaused = examine(&lossless.replace("pfc = { xoff = \"30 KB\" }", ""));
+    assert_eq!(total(&unpaused, "paused_ps"), 0);
+}
+
+#[test]
+fn a_trimmed_packet_is_a_loss_until_its_repetition() {
+    let trimming = "[[mechanism]]\nkind = \"trimming\"\nheaders_per_packet = 0\n";
+    let flows = REQUESTS.replace("60 KB", "200 KB");
+    for transport in [RELIABLE, "kind = \"uet\"\ncongestion = \"both\"", "kind = \"roce\"\ntimeout = \"1 ms\""] {
+        let world = fabric(transport, &flows, trimming).replace("60 KB", "20 KB").replace("rate = 0.02", "rate = 0.0");
+        let outcome = examine(&world);
+        let because = texts(&outcome, "autopsy", "lost_because");
+        assert!(because.iter().any(|because| because == "trimmed"), "{transport}: {because:?}");
+        let by = texts(&outcome, "autopsy", "longest_recovery").iter().zip(because);
+        assert!(by.filter(|(_, because)| *because == "trimmed").all(|(by, _)| by != "link"), "{transport}");
+        assert!(total(&outcome, "fast_recovery_ps") > 0, "{transport}");
+        assert!(fronts(&outcome).iter().any(|front| front.kind == "trimmed"), "{transport}: headers wait, too");
     }
 }
 

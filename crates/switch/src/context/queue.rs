@@ -65,11 +65,13 @@ impl QueueAccess<'_, '_> {
 
     /// Pauses the queue at once.
     pub fn pause(self) {
+        self.reach.core.has_new_stops = true;
         self.reach.core.queued(self.port).pause(self.queue);
     }
 
     /// Resumes the queue at once.
     pub fn resume(self) {
+        self.reach.core.has_new_stops = true;
         self.reach.core.queued(self.port).resume(self.queue);
         self.reach.see_to_service(self.port);
     }

@@ -14,24 +14,28 @@ pub struct SchedulerAccess<'c, 'a> {
 impl SchedulerAccess<'_, '_> {
     /// Serves only the queues in `open`, whoever pauses or resumes others, until [`Self::open_all`].
     pub fn close_all_but(self, open: &[QueueId]) {
+        self.reach.core.has_new_stops = true;
         self.reach.core.queued(self.port).close_all_but(open);
     }
 
     /// Serves, of the queues with packets of hosts, only those in `open`, whoever pauses or resumes others, until
     /// [`Self::release_hosts`].
     pub fn hold_hosts_but(self, open: &[QueueId]) {
+        self.reach.core.has_new_stops = true;
         self.reach.core.queued(self.port).hold_hosts_but(open);
         self.reach.see_to_service(self.port);
     }
 
     /// Undoes [`Self::hold_hosts_but`].
     pub fn release_hosts(self) {
+        self.reach.core.has_new_stops = true;
         self.reach.core.queued(self.port).release_hosts();
         self.reach.see_to_service(self.port);
     }
 
     /// Undoes [`Self::close_all_but`].
     pub fn open_all(self) {
+        self.reach.core.has_new_stops = true;
         self.reach.core.queued(self.port).open_all();
         self.reach.see_to_service(self.port);
     }

@@ -102,7 +102,7 @@ impl Switch {
             }
             (Some(_), true) | (None, false) => return,
         }
-        self.report_pauses(port, environment);
+        self.report_stops(port, environment);
     }
 
     /// Takes a message of the partner, which takes effect after the response time; a count of consumed credits when all

@@ -4,7 +4,7 @@ use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::{PauseEnd, PortId, QueueId, Time};
 
 use crate::canary::{Canary, sings};
-use crate::environment::{Environment, SwitchEvent};
+use crate::environment::{Environment, Stop, SwitchEvent};
 use crate::port::Scheduler;
 use crate::switch::Switch;
 
@@ -60,8 +60,6 @@ impl Switch {
             // A port gets a FIFO scheduler only if nothing on it can be paused.
             Scheduler::Fifo(_) => return,
         }
-        self.report_pauses(port, environment);
-        let state = &mut self.core.ports[usize::from(port.0)];
         let was_paused = pauses.began_at(class).is_some();
         if state.rare().pauses.begin(class, now, ends_at) {
             environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
@@ -71,6 +69,7 @@ impl Switch {
         {
             environment.schedule(now + watchdog.detection, SwitchEvent::PauseWatchdog { port, class });
         }
+        self.report_stops(port, environment);
     }
 
     pub(super) fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
@@ -86,32 +85,41 @@ impl Switch {
                 scheduler.resume(queue);
                 // Queues with packets of several classes resume only when none of these classes is paused.
                 scheduler.set_mixed_paused(&state.config.class_queue, |classes| pauses.is_active(now, classes));
-                self.report_pauses(port, environment);
+                self.report_stops(port, environment);
                 self.serve_when_free(now, port, environment);
             }
             Scheduler::Flow(scheduler) if !pauses.is_active(now, u8::MAX) => {
                 scheduler.resume();
-                self.report_pauses(port, environment);
+                self.report_stops(port, environment);
                 self.serve_flows_when_free(now, port, environment);
             }
             Scheduler::Flow(_) | Scheduler::Fifo(_) => {}
         }
     }
 
-    /// Tells the driver which queues of a port are paused, if it wants to know.
-    pub(super) fn report_pauses<E: Environment>(&self, port: PortId, environment: &mut E) {
+    /// Tells the driver which queues of a port are stopped, if it wants to know.
+    pub(crate) fn report_stops<E: Environment>(&self, port: PortId, environment: &mut E) {
         if !E::OBSERVES {
             return;
         }
         let state = &self.core.ports[usize::from(port.0)];
+        let is_paused = state.has_pauses();
         for queue in (0..state.queue_count()).map(|queue| QueueId(queue as u8)) {
-            let is_paused = match &state.scheduler {
-                Scheduler::Queued(scheduler) => scheduler.is_paused(queue),
-                Scheduler::Flow(scheduler) => scheduler.is_paused(),
-                Scheduler::Fifo(_) => false,
+            let by = match &state.scheduler {
+                Scheduler::Queued(scheduler) if scheduler.is_paused(queue) && is_paused => Stop::Partner,
+                Scheduler::Queued(scheduler) if scheduler.is_stopped(queue) => Stop::Mechanism,
+                Scheduler::Flow(scheduler) if scheduler.is_paused() => Stop::Partner,
+                _ => Stop::No,
             };
-            environment.paused(port, queue, is_paused);
+            environment.stopped(port, queue, by);
         }
+    }
+
+    /// Tells the driver about queues that a hook has stopped, or lets go on.
+    #[cold]
+    pub(crate) fn report_new_stops<E: Environment>(&mut self, environment: &mut E) {
+        self.core.has_new_stops = false;
+        (0..self.core.ports.len()).for_each(|port| self.report_stops(PortId(port as u16), environment));
     }
 
     /// Ends a pause at its time, because a resume frame can be lost.

@@ -486,6 +486,11 @@ impl QueuedScheduler {
         self.queues[usize::from(queue.0)].stops & PAUSED != 0
     }
 
+    /// Returns whether anything stops `queue`.
+    pub fn is_stopped(&self, queue: QueueId) -> bool {
+        self.queues[usize::from(queue.0)].stops != 0
+    }
+
     /// Returns the bytes waiting in `queue`, without the frame in transmission.
     #[inline]
     pub fn depth_bytes(&self, queue: QueueId) -> u64 {

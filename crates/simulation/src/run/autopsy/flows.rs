@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hitless_core::wire::{HostId, Packet, PacketPairHeader, RoceOpcode, TcpFlags, Time, Transport, UetHeader};
+use hitless_core::wire::{
+    Duration, HostId, Packet, PacketPairHeader, RoceOpcode, TcpFlags, Time, Transport, UetHeader,
+};
 use hitless_hosts::{Side, TimeoutPurpose, Wake};
 
 use super::ledger::Ledger;
 use super::parts::{Loss, Part};
+use super::pauses::{Pauses, Queue};
 use super::rare::RareLedgers;
 
 /// Identifies a packet of a flow, to find it again after its loss: its source, and its number or its kind.
@@ -44,17 +47,24 @@ pub(super) struct End {
     pub sent: Option<Ledger>,
     /// The step after which the sender had to wait for the network card.
     pub held_back: Option<Ledger>,
+    /// The class of the card that it waits for.
+    line: Option<Queue>,
     /// How the transport learns of a loss now.
     pub recovery: Part,
 }
 
 impl Default for End {
     fn default() -> Self {
-        Self { received: None, sent: None, held_back: None, recovery: Part::FastRecovery }
+        Self { received: None, sent: None, held_back: None, line: None, recovery: Part::FastRecovery }
     }
 }
 
 impl End {
+    /// Keeps the step after which the sender waits in a line.
+    pub fn hold_back(&mut self, ledger: Ledger, line: Queue) {
+        (self.held_back, self.line) = (Some(ledger), Some(line));
+    }
+
     fn ledgers(&mut self) -> impl Iterator<Item = &mut Ledger> {
         [&mut self.received, &mut self.sent, &mut self.held_back].into_iter().flatten()
     }
@@ -115,7 +125,13 @@ impl Flow {
     ///
     /// The step follows from the latest event that its time depends on: a pacing gap starts with the packet before, a
     /// retransmission timeout with the latest packet sent, the wait for the card with the step that joined its line.
-    pub fn woken(&mut self, now: Time, side: Side, wake: Wake, rares: &mut RareLedgers) -> Ledger {
+    pub fn woken(
+        &mut self,
+        now: Time,
+        (side, wake): (Side, Wake),
+        card_pauses: &Pauses,
+        rares: &mut RareLedgers,
+    ) -> Ledger {
         let started = self.started;
         let end = self.end(side);
         let (latest, part) = match wake {
@@ -133,7 +149,9 @@ impl Flow {
             Wake::Receiver => (end.received.or(end.sent), Part::DelayedAcknowledgement),
             Wake::Credit => (end.received.or(end.sent), Part::Credit),
         };
-        let latest = latest.or(self.sender.sent).or(self.receiver.sent);
-        latest.unwrap_or_else(|| Ledger::new(started)).charged(now, part, rares)
+        let line = self.end(side).line.filter(|_| part == Part::Card);
+        let latest = latest.or(self.sender.sent).or(self.receiver.sent).unwrap_or_else(|| Ledger::new(started));
+        let paused = line.map_or(Duration::ZERO, |line| card_pauses.between(line, latest.at, now));
+        latest.charged((latest.at + paused).min(now), Part::Paused, rares).charged(now, part, rares)
     }
 }

@@ -1,7 +1,9 @@
 //! The ledger of a packet: the time since its message started, divided into parts.
 
-use hitless_core::wire::{FlowId, PortId, Time};
+use hitless_core::wire::{FlowId, Time};
 
+use super::departures::Wait;
+use super::kind::Kind;
 use super::parts::{Loss, PARTS, Part, Recovery};
 use super::rare::{Rare, RareLedgers};
 
@@ -20,13 +22,10 @@ pub(super) struct Ledger {
     pub queue_ps: u64,
     /// The longest time in a queue; 0 without a queue.
     pub longest_queue_ps: u64,
-    /// The switch of that queue.
-    pub longest_queue_switch: u32,
-    pub longest_queue_port: PortId,
-    /// A mechanism of the switch has made the packet, and has not sent it yet.
-    pub is_copy: bool,
-    /// The packet belongs to no flow: its times are not divided.
-    pub is_void: bool,
+    /// That wait.
+    pub longest_wait: Wait,
+    /// Kind of the packet. The times of a packet without a flow are not divided.
+    pub kind: Kind,
     /// Start of the message.
     pub origin: Time,
     pub stack_ps: u64,
@@ -51,10 +50,8 @@ impl Ledger {
             serialisation_ps: 0,
             queue_ps: 0,
             longest_queue_ps: 0,
-            longest_queue_switch: 0,
-            longest_queue_port: PortId(0),
-            is_copy: false,
-            is_void: false,
+            longest_wait: 0,
+            kind: Kind::DATA,
             origin,
             stack_ps: 0,
             card_ps: 0,
@@ -79,7 +76,7 @@ impl Ledger {
             Part::Queue => self.queue_ps += time_ps,
             Part::Stack => self.stack_ps += time_ps,
             Part::Card => self.card_ps += time_ps,
-            rare if !self.is_void => self.rare = rares.charged(self.rare, rare, time_ps),
+            rare if !self.kind.is_void() => self.rare = rares.charged(self.rare, rare, time_ps),
             _ => {}
         }
         time_ps
@@ -91,13 +88,12 @@ impl Ledger {
         self
     }
 
-    /// Counts a time in the queue of a port, which the caller adds to `at`.
+    /// Counts a time in a queue, which the caller adds to `at`. `departure` ends it.
     #[inline(always)]
-    pub fn wait(&mut self, time_ps: u64, (switch, port): (u32, PortId)) {
+    pub fn wait(&mut self, time_ps: u64, departure: Wait) {
         self.queue_ps += time_ps;
         if time_ps > self.longest_queue_ps {
-            self.longest_queue_ps = time_ps;
-            (self.longest_queue_switch, self.longest_queue_port) = (switch, port);
+            (self.longest_queue_ps, self.longest_wait) = (time_ps, departure);
         }
     }
 
@@ -134,5 +130,6 @@ pub(super) struct Delivered {
     pub flow: FlowId,
     pub group: u32,
     pub number: u64,
+    /// Its longest wait is the number of its front plus one, or 0 without a queue.
     pub ledger: Ledger,
 }

@@ -5,60 +5,40 @@
 //! lost packet, and charges the time since the loss. So the ledger of the packet that completes a message divides the
 //! message's time along its critical path, without remainder. Nothing here schedules an event: the run is the same.
 
+mod departures;
 mod flows;
+mod front;
+mod kind;
 mod ledger;
+mod losses;
 mod parts;
 mod pauses;
+mod port;
 mod rare;
 mod table;
 
 use std::collections::BTreeMap;
 
 use hitless_core::engine::{PacketHandle, PacketStore};
-use hitless_core::wire::{
-    BitRate, Duration, FlowId, HostId, LineClock, LineTiming, Packet, PortId, QueueId, Time, Transport,
-};
+use hitless_core::wire::{FlowId, HostId, LineTiming, Packet, PortId, QueueId, Time, Transport};
 use hitless_hosts::{FlowEnd, FlowRecords, HostStep, MessageRecord, Side, TimeoutPurpose, Wake};
 use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
-use hitless_switch::{DropReason, Switch, SwitchEvent};
+use hitless_switch::{DropReason, Stop, Switch, SwitchEvent};
 
 use super::edge::Edge;
 use super::network::Network;
 use crate::link::Fate;
 use crate::results::Table;
+use departures::{Departure, Departures};
 use flows::{Flow, Lost, key};
+use front::{Front, Tally};
+use kind::{Frame, Kind, Makers};
 use ledger::{Delivered, Ledger};
 use parts::{Cause, Loss, Part, Place, Recovery};
-use pauses::Pauses;
+use pauses::{Pauses, Queue};
+use port::{PAUSED_PS, Port};
 use rare::RareLedgers;
-
-/// The fixed parts of a packet's way through a port.
-#[derive(Clone, Copy, Debug)]
-struct PortTiming {
-    /// Both latencies; beyond any time if the link partner has ever paused a queue of the port.
-    shortcut_ps: u64,
-    /// Latency before the queue, if no event marks its end.
-    lead: Duration,
-    egress_latency: Duration,
-    line: LineTiming,
-}
-
-/// Half of all times: a sum with a frame's time on the line is no overflow.
-const PAUSED_PS: u64 = 1 << 63;
-
-impl PortTiming {
-    /// Fills the table for a switch with fewer ports than others.
-    fn missing() -> Self {
-        let line = LineTiming { clock: LineClock::off_by(BitRate::from_gbps(1), 0), overhead_bytes: 0 };
-        Self { shortcut_ps: PAUSED_PS, lead: Duration::ZERO, egress_latency: Duration::ZERO, line }
-    }
-
-    fn of(switch: &Switch, port: usize) -> Self {
-        let (lead, egress_latency, line) = switch.port_timing(PortId(port as u16));
-        Self { shortcut_ps: (lead + egress_latency).as_ps(), lead, egress_latency, line }
-    }
-}
 
 /// A packet's ledger: a hop uses one line of the cache.
 #[derive(Clone, Copy, Debug)]
@@ -76,13 +56,21 @@ enum Reason {
 pub(super) struct Autopsy {
     now: Time,
     /// By switch and port.
-    ports: Vec<PortTiming>,
+    ports: Vec<Port>,
     /// Entries for each switch: the maximum number of ports.
     stride: usize,
     cards: Vec<LineTiming>,
     pauses: Pauses,
+    /// Pauses and closures by mechanisms.
+    closures: Pauses,
+    card_pauses: Pauses,
+    makers: Makers,
+    departures: Departures,
+    tally: Tally,
     /// By packet.
     ledgers: Vec<OfPacket>,
+    /// By packet: its port plus one while it waits at a port with managed queues, or 0.
+    waiting_at: Vec<u32>,
     rares: RareLedgers,
     /// By flow; `None` after its end.
     flows: Vec<Option<Box<Flow>>>,
@@ -96,6 +84,7 @@ pub(super) struct Autopsy {
     delivered: Vec<Delivered>,
     /// The rare parts of delivered messages.
     delivered_rares: RareLedgers,
+    delivered_fronts: Vec<Front>,
 }
 
 impl Autopsy {
@@ -105,10 +94,10 @@ impl Autopsy {
         let stride = switches.iter().map(Switch::port_count).max().unwrap_or(0);
         let mut ports = Vec::with_capacity(stride * switches.len());
         for switch in switches {
-            ports.extend((0..switch.port_count()).map(|port| PortTiming::of(switch, port)));
-            ports.extend((switch.port_count()..stride).map(|_| PortTiming::missing()));
+            ports.extend((0..stride).map(|port| Port::of(switch, port)));
         }
-        Self { stride, ports, cards: network.hosts.lines().collect(), ..Self::default() }
+        let (makers, cards) = (Makers::new(switches), network.hosts.lines().collect());
+        Self { stride, ports, cards, makers, ..Self::default() }
     }
 }
 
@@ -121,7 +110,13 @@ impl Default for Autopsy {
             stride: 0,
             cards: Vec::new(),
             pauses: Pauses::default(),
+            closures: Pauses::default(),
+            card_pauses: Pauses::default(),
+            makers: Makers::default(),
+            departures: Departures::default(),
+            tally: Tally::default(),
             ledgers: Vec::new(),
+            waiting_at: Vec::new(),
             rares: RareLedgers::default(),
             flows: Vec::new(),
             current: Ledger::new(Time::ZERO),
@@ -130,6 +125,7 @@ impl Default for Autopsy {
             hooked: PacketHandle(u32::MAX),
             delivered: Vec::new(),
             delivered_rares: RareLedgers::default(),
+            delivered_fronts: Vec::new(),
         }
     }
 }
@@ -154,6 +150,7 @@ impl Autopsy {
     #[inline(never)]
     fn make_room(&mut self, slot: usize) {
         self.ledgers.resize(slot + 1, OfPacket(Ledger::new(Time::ZERO)));
+        self.waiting_at.resize(slot + 1, 0);
     }
 
     fn flow(&mut self, flow: FlowId) -> Option<&mut Flow> {
@@ -179,21 +176,38 @@ impl Autopsy {
         self.flows[slot] = Some(Box::new(Flow::new(self.now)));
     }
 
-    /// Frees the rare parts of paths that have ended.
+    /// Frees the rare parts and the departures of paths that have ended.
     #[cold]
     #[inline(never)]
-    fn collect_rares(&mut self) {
-        let Self { ledgers, flows, current, rares, .. } = self;
+    fn collect(&mut self) {
+        let joined = self.departures.are_due().then(|| self.joined());
+        let Self { now, ledgers, flows, current, rares, departures, ports, tally, .. } = self;
         let of_flows = flows.iter_mut().flatten().flat_map(|flow| flow.ledgers());
         let all = ledgers.iter_mut().map(|of_packet| &mut of_packet.0).chain(of_flows).chain([current]);
-        rares.collect(all.map(|ledger| &mut ledger.rare));
+        if let Some(joined) = joined {
+            departures.collect(*now, all.map(|ledger| &mut ledger.longest_wait), &joined, ports, tally);
+        } else if rares.are_due() {
+            rares.collect(all.map(|ledger| &mut ledger.rare));
+        }
+    }
+
+    /// The arrival of the oldest waiting packet at each port with managed queues.
+    fn joined(&self) -> Vec<Time> {
+        let mut joined = vec![Time::NEVER; self.ports.len()];
+        for (waiting_at, OfPacket(ledger)) in self.waiting_at.iter().zip(&self.ledgers) {
+            if let Some(place) = waiting_at.checked_sub(1) {
+                let joined = &mut joined[place as usize];
+                *joined = ledger.at.min(*joined);
+            }
+        }
+        joined
     }
 
     /// A transport handles a packet.
     #[inline(always)]
     fn received(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
-        if self.rares.are_due() {
-            self.collect_rares();
+        if self.rares.are_due() | self.departures.are_due() {
+            self.collect();
         }
         let (now, slot) = (self.now, self.begin(end.flow));
         let (ledger, rares) = self.books(packet);
@@ -202,9 +216,11 @@ impl Autopsy {
             (ledger.round_trips, ledger.round_began) = (ledger.round_trips + 1, now);
         }
         let received = *ledger;
+        // The packet has ended: its wait need not be kept.
+        ledger.longest_wait = 0;
         (self.current, self.reason, self.is_recovering) = (received, Reason::Packet, false);
         let Some(flow) = &mut self.flows[slot] else { return };
-        if !flow.lost.is_empty() {
+        if !flow.lost.is_empty() && !received.kind.is_trimmed() {
             flow.found(&packets[packet]);
         }
         let end = flow.end(end.side);
@@ -212,12 +228,12 @@ impl Autopsy {
     }
 
     fn woken(&mut self, end: FlowEnd, wake: Wake) {
-        if self.rares.are_due() {
-            self.collect_rares();
+        if self.rares.are_due() | self.departures.are_due() {
+            self.collect();
         }
         let (now, slot) = (self.now, self.begin(end.flow));
         let Some(flow) = &mut self.flows[slot] else { return };
-        self.current = flow.woken(now, end.side, wake, &mut self.rares);
+        self.current = flow.woken(now, (end.side, wake), &self.card_pauses, &mut self.rares);
         self.reason = Reason::Wake(wake);
         self.is_recovering = is_recovery(self.reason);
     }
@@ -244,7 +260,7 @@ impl Autopsy {
     /// Keeps the ledger of a packet that a transport has sent.
     #[inline(always)]
     fn keep_sent(&mut self, ledger: Ledger, at: FlowEnd, packet: PacketHandle) {
-        *self.ledger(packet) = ledger;
+        *self.ledger(packet) = Ledger { kind: Kind::sent(at.side == Side::Receiver), ..ledger };
         let Some(Some(flow)) = self.flows.get_mut(at.flow.0 as usize) else { return };
         let end = flow.end(at.side);
         end.sent = Some(ledger);
@@ -282,10 +298,23 @@ impl Autopsy {
         ledger
     }
 
-    fn held_back(&mut self, end: FlowEnd) {
+    fn held_back(&mut self, end: FlowEnd, (host, class): (HostId, u8)) {
         let slot = self.begin(end.flow);
         let Some(flow) = &mut self.flows[slot] else { return };
-        flow.end(end.side).held_back = Some(flow.of_message(self.current, &mut self.rares));
+        let ledger = flow.of_message(self.current, &mut self.rares);
+        flow.end(end.side).hold_back(ledger, class_of_card(host, class));
+    }
+
+    /// Charges the wait in the queue of a card that obeys pause frames.
+    #[cold]
+    #[inline(never)]
+    fn dequeued(&mut self, packet: PacketHandle, descriptor: &Packet) {
+        let (now, joined_at) = (self.now, self.ledger(packet).at);
+        let class = class_of_card(descriptor.source, descriptor.class & 7);
+        let paused = self.card_pauses.between(class, joined_at, now);
+        let (ledger, rares) = self.books(packet);
+        ledger.charge((joined_at + paused).min(now), Part::Paused, rares);
+        ledger.charge(now, Part::Card, rares);
     }
 
     fn deliver(&mut self, flow: FlowId, group: u32, number: u64) {
@@ -294,46 +323,12 @@ impl Autopsy {
         let total_ps: u64 = ledger.parts(self.rares.of(ledger.rare)).iter().sum();
         assert!(total_ps == (now - ledger.origin).as_ps(), "the parts of {flow:?} do not add up");
         ledger.rare = self.delivered_rares.adopt(ledger.rare, &self.rares);
+        if ledger.longest_wait != 0 {
+            let front = self.departures.front(ledger.longest_wait, &self.ports, &mut self.tally);
+            self.delivered_fronts.push(front);
+            ledger.longest_wait = self.delivered_fronts.len() as u32;
+        }
         self.delivered.push(Delivered { flow, group, number, ledger });
-    }
-
-    /// Keeps the ledger of a lost packet for its repetition.
-    fn lose(&mut self, packet: PacketHandle, packets: &PacketStore, loss: Loss) {
-        let (now, descriptor) = (self.now, &packets[packet]);
-        let Some(key) = key(descriptor) else { return };
-        // Dropped from a queue, or at the end of a link.
-        let part = if matches!(loss.place, Place::Link(_)) { Part::Propagation } else { Part::Queue };
-        let (ledger, rares) = self.books(packet);
-        let ledger = ledger.charged(now, part, rares);
-        if let Some(flow) = self.flow(descriptor.flow) {
-            // A mechanism's copy can be lost, too: the time counts from the loss of the original.
-            flow.lost.entry(key).or_insert(Lost { ledger, loss });
-        }
-    }
-
-    /// Returns the ledger for a packet made by a mechanism: from the original, from its loss, or from its flow.
-    fn of_copy(&mut self, packet: &Packet, packets: &PacketStore) -> Option<Ledger> {
-        let (now, hooked) = (self.now, self.hooked);
-        if hooked.0 != u32::MAX && packets[hooked].flow == packet.flow && packets[hooked].transport != Transport::None {
-            let (original, rares) = self.books(hooked);
-            // The time of a kept copy counts until it is sent.
-            return Some(if original.is_copy { *original } else { original.charged(now, Part::Queue, rares) });
-        }
-        let flow = self.flow(packet.flow)?;
-        let lost = key(packet).and_then(|key| flow.lost.get(&key)).map(|lost| lost.ledger);
-        lost.or_else(|| flow.end(Side::Sender).sent).or_else(|| flow.end(Side::Receiver).sent)
-    }
-
-    /// Charges the way of a copy from its making to its line.
-    fn send_copy(&mut self, packet: &Packet, handle: PacketHandle, until: Time) {
-        let flow = self.flow(packet.flow);
-        let loss = key(packet).and_then(|key| Some(flow?.lost.get(&key)?.loss));
-        let (ledger, rares) = self.books(handle);
-        if packet.is_link_retransmission || loss.is_some() {
-            ledger.recover(until, Part::LinkRecovery, loss, rares);
-        } else {
-            ledger.charge(until, Part::Mechanism, rares);
-        }
     }
 
     /// The port, by its place in `ports`.
@@ -349,6 +344,11 @@ impl Autopsy {
         self.arrived(packet);
         self.transmitted(to.0, to.1, packet, packets, last_bit_at);
     }
+}
+
+/// The class of a network card, as a queue of [`Pauses`].
+const fn class_of_card(host: HostId, class: u8) -> Queue {
+    (host.0, PortId(0), QueueId(class))
 }
 
 /// Whether a visit for this reason repeats packets.
@@ -369,19 +369,28 @@ impl Edge for Autopsy {
         let now = self.now;
         let (ledger, rares) = self.books(packet);
         ledger.charge(now, Part::Propagation, rares);
-        ledger.is_copy = false;
+        ledger.kind = ledger.kind.arrived();
     }
 
     // The time on links is charged when the packet leaves the shortcuts: it is the rest.
     #[inline(always)]
     fn passed(&mut self, to: (u32, PortId), packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
-        let timing = &self.ports[self.place_of(to.0, to.1)];
-        let line_ps = timing.line.time_for(packets[packet].frame_bytes).as_ps();
-        let (shortcut_ps, through_ps) = (timing.shortcut_ps, (last_bit_at - self.now).as_ps());
+        let place = self.place_of(to.0, to.1);
+        let (port, descriptor) = (&mut self.ports[place], &packets[packet]);
+        let line_ps = port.line.time_for(descriptor.frame_bytes).as_ps();
+        let (shortcut_ps, through_ps) = (port.shortcut_ps, (last_bit_at - self.now).as_ps());
         let fast = self.ledgers.get_mut(packet.0 as usize).filter(|_| through_ps >= shortcut_ps + line_ps);
         let Some(OfPacket(ledger)) = fast else { return self.passed_slowly(to, packet, packets, last_bit_at) };
-        ledger.is_copy = false;
-        ledger.wait(through_ps - shortcut_ps - line_ps, to);
+        ledger.kind = ledger.kind.arrived();
+        port.latest = self.departures.add(Departure {
+            arrived_at: self.now,
+            last_bit_at,
+            before: port.latest,
+            flow: descriptor.flow,
+            place: place as u32,
+            frame: Frame::new(descriptor.frame_bytes, ledger.kind),
+        });
+        ledger.wait(through_ps - shortcut_ps - line_ps, port.latest);
         ledger.pipeline_ps += shortcut_ps;
         ledger.serialisation_ps += line_ps;
         ledger.at = Time(ledger.at.as_ps() + through_ps);
@@ -407,56 +416,84 @@ impl Edge for Autopsy {
         last_bit_at: Time,
     ) {
         let descriptor = &packets[packet];
-        let PortTiming { lead, egress_latency, line, .. } = self.ports[self.place_of(switch, port)];
-        let departs_at = Time(last_bit_at.as_ps().saturating_sub(egress_latency.as_ps()));
-        let starts_at = Time(departs_at.as_ps().saturating_sub(line.time_for(descriptor.frame_bytes).as_ps()));
-        let Ledger { at: begins_at, is_copy, .. } = *self.ledger(packet);
-        if is_copy {
+        if descriptor.is_trimmed() {
+            self.note_trim(switch, packet, packets);
+        }
+        let place = self.place_of(switch, port);
+        let port_state = self.ports[place];
+        let departs_at = port_state.left_at(last_bit_at);
+        let line_time = port_state.line.time_for(descriptor.frame_bytes);
+        let starts_at = Time(departs_at.as_ps().saturating_sub(line_time.as_ps()));
+        let Ledger { at: begins_at, kind, .. } = *self.ledger(packet);
+        self.waiting_at[packet.0 as usize] = 0;
+        let departure = self.departures.add(Departure {
+            arrived_at: begins_at,
+            last_bit_at,
+            before: port_state.latest,
+            flow: descriptor.flow,
+            place: place as u32,
+            frame: Frame::new(descriptor.frame_bytes, kind),
+        });
+        self.ports[place].latest = departure;
+        if kind.is_copy() {
             self.send_copy(descriptor, packet, starts_at);
         }
-        let paused = self.pauses.between((switch, port, descriptor.queue), begins_at, starts_at);
+        let queue = (switch, port, descriptor.queue);
+        let paused = self.pauses.between(queue, begins_at, starts_at);
+        let closed = self.closures.between(queue, begins_at, starts_at);
         let (ledger, rares) = self.books(packet);
-        ledger.charge((ledger.at + lead).min(starts_at), Part::Pipeline, rares);
+        ledger.charge((ledger.at + port_state.lead).min(starts_at), Part::Pipeline, rares);
         ledger.charge((ledger.at + paused).min(starts_at), Part::Paused, rares);
+        ledger.charge((ledger.at + closed).min(starts_at), Part::Mechanism, rares);
         let time_ps = starts_at.saturating_since(ledger.at).as_ps();
-        ledger.wait(time_ps, (switch, port));
+        ledger.wait(time_ps, departure);
         ledger.at = ledger.at.max(starts_at);
         ledger.charge(departs_at, Part::Serialisation, rares);
         ledger.charge(last_bit_at, Part::Pipeline, rares);
     }
 
-    fn scheduled(&mut self, at: Time, event: SwitchEvent) {
+    fn scheduled(&mut self, switch: u32, at: Time, event: SwitchEvent, packets: &PacketStore) {
         let (now, (packet, part)) = match event {
             SwitchEvent::Enqueue { packet, .. } => (self.now, (packet, Part::Pipeline)),
             SwitchEvent::Loopback { packet, .. } | SwitchEvent::Release { packet } => (at, (packet, Part::Mechanism)),
             _ => return,
         };
+        if packets[packet].is_trimmed() {
+            self.note_trim(switch, packet, packets);
+        }
+        let place = self.place_of(switch, packets[packet].egress_port) as u32;
+        let is_queued = !matches!(event, SwitchEvent::Loopback { .. });
         let (ledger, rares) = self.books(packet);
-        if !ledger.is_copy {
+        if !ledger.kind.is_copy() {
             // Only a mechanism takes a packet out of a queue again.
             ledger.charge(now, Part::Mechanism, rares);
             ledger.charge(at, part, rares);
         }
+        self.waiting_at[packet.0 as usize] = if is_queued { place + 1 } else { 0 };
     }
 
     fn hook_ran(&mut self, packet: PacketHandle) {
         self.hooked = packet;
     }
 
-    fn paused(&mut self, queue: (u32, PortId, QueueId), is_paused: bool) {
-        let place = self.place_of(queue.0, queue.1);
-        if is_paused {
+    fn stopped(&mut self, queue: (u32, PortId, QueueId), by: Stop) {
+        if by == Stop::Partner {
+            let place = self.place_of(queue.0, queue.1);
             self.ports[place].shortcut_ps = PAUSED_PS;
         }
-        self.pauses.note(self.now, queue, is_paused);
+        self.pauses.note(self.now, queue, by == Stop::Partner);
+        self.closures.note(self.now, queue, by == Stop::Mechanism);
     }
 
-    fn created(&mut self, _switch: u32, packet: PacketHandle, packets: &PacketStore) {
+    fn created(&mut self, switch: u32, packet: PacketHandle, packets: &PacketStore) {
         let descriptor = &packets[packet];
+        let maker = self.makers.of(switch, descriptor);
         if descriptor.transport == Transport::None {
-            *self.ledger(packet) = Ledger { is_void: true, ..Ledger::new(self.now) };
+            *self.ledger(packet) = Ledger { kind: Kind::void(maker), ..Ledger::new(self.now) };
         } else if let Some(original) = self.of_copy(descriptor, packets) {
-            *self.ledger(packet) = Ledger { is_copy: true, ..original };
+            *self.ledger(packet) = Ledger { kind: original.kind.copied(maker), ..original };
+        } else {
+            *self.ledger(packet) = Ledger { kind: Kind::DATA.copied(maker), ..Ledger::new(self.now) };
         }
     }
 
@@ -466,6 +503,8 @@ impl Edge for Autopsy {
     }
 
     fn ended(&mut self, switch: u32, packet: PacketHandle, packets: &PacketStore, reason: DropReason) {
+        self.ledger(packet);
+        self.waiting_at[packet.0 as usize] = 0;
         if reason.is_loss() {
             let place = Place::Port(switch, packets[packet].egress_port);
             self.lose(packet, packets, Loss { place, cause: Cause::Switch(reason) });
@@ -475,7 +514,7 @@ impl Edge for Autopsy {
     #[inline(always)]
     fn host_step(&mut self, step: HostStep, packets: &PacketStore) {
         match step {
-            HostStep::Reached(packet) => {
+            HostStep::Reached(packet) | HostStep::Queued(packet) => {
                 let now = self.now;
                 let (ledger, rares) = self.books(packet);
                 ledger.charge(now, Part::Stack, rares);
@@ -483,7 +522,11 @@ impl Edge for Autopsy {
             HostStep::Received(end, packet) => self.received(end, packet, packets),
             HostStep::Woken(end, wake) => self.woken(end, wake),
             HostStep::Wrote(end) => self.wrote(end),
-            HostStep::HeldBack(end) => self.held_back(end),
+            HostStep::HeldBack(end, line) => self.held_back(end, line),
+            HostStep::Dequeued(packet) => self.dequeued(packet, &packets[packet]),
+            HostStep::CardPaused { host, class, is_paused } => {
+                self.card_pauses.note(self.now, class_of_card(host, class), is_paused);
+            }
             HostStep::Sent(end, packet) => self.sent(end, packet, packets),
             HostStep::Delivered { end, group, number } => self.deliver(end.flow, group, number),
         }
@@ -491,6 +534,10 @@ impl Edge for Autopsy {
 
     fn refused_by_card(&mut self, host: HostId, packet: PacketHandle, packets: &PacketStore) {
         self.lose(packet, packets, Loss { place: Place::Host(host.0), cause: Cause::CardFull });
+    }
+
+    fn flow_added(&mut self, group: u32) {
+        self.tally.add_flow(group);
     }
 
     fn flow_ended(&mut self, flow: FlowId) {
@@ -516,6 +563,14 @@ impl Edge for Autopsy {
     }
 
     fn tables(&self, scenario: &Scenario, topology: &Topology) -> Vec<Table> {
-        vec![table::table((&self.delivered, &self.delivered_rares), scenario, topology)]
+        table::Delivery {
+            delivered: &self.delivered,
+            rares: &self.delivered_rares,
+            fronts: &self.delivered_fronts,
+            tally: &self.tally,
+            makers: &self.makers,
+            stride: self.stride,
+        }
+        .tables(scenario, topology)
     }
 }

@@ -90,6 +90,8 @@ pub(super) enum Cause {
     LinkDown,
     Switch(DropReason),
     CardFull,
+    /// A switch has cut off the payload.
+    Trimmed,
 }
 
 /// A loss.

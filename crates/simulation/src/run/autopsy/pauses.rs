@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hitless_core::wire::{Duration, PortId, QueueId, Time};
 
-/// A queue of a switch.
-type Queue = (u32, PortId, QueueId);
+/// A queue of a switch, or a class of a network card.
+pub(super) type Queue = (u32, PortId, QueueId);
 
 /// The pauses of each queue, oldest first; a current one ends at [`Time::NEVER`].
 #[derive(Debug, Default)]

@@ -1,0 +1,223 @@
+//! The latest departures of all ports: they tell which frames stood in front of a packet.
+//!
+//! A departure names the one before it at its port. So a walk back from a packet's departure, until the packet joined
+//! its queue, finds the frames that left while it waited. At a FIFO these are the frames in front of it. The walk takes
+//! place once, at the end of a message or at a collection: a hop only adds its departure.
+//!
+//! Memory: a collection replaces the waits of all ledgers with their [`Front`]s. It frees the departures of a port from
+//! before the arrival of its oldest waiting packet. The next collection waits for 65,536 departures, or for as many as
+//! this one has visited, if these are more: a departure costs at most one more step of a walk.
+
+use hitless_core::wire::{FlowId, Time};
+
+use super::front::{Front, Tally};
+use super::kind::Frame;
+use super::port::Port;
+
+/// A wait in a queue, in a ledger: the number of its departure or, with [`SETTLED`], of its front; 0 without a wait.
+pub(super) type Wait = u32;
+
+const SETTLED: Wait = 1 << 31;
+
+/// Minimum number of departures between two collections.
+const SPARE: usize = 65_536;
+
+/// A frame that a port has sent.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Departure {
+    /// The frame joins the queue after the port's lead.
+    pub arrived_at: Time,
+    pub last_bit_at: Time,
+    /// The departure before it at the same port; 0 if that is forgotten.
+    pub before: u32,
+    pub flow: FlowId,
+    /// The port.
+    pub place: u32,
+    pub frame: Frame,
+}
+
+const _: () = assert!(size_of::<Departure>() == 32, "documented: 32 B for each departure");
+
+/// The latest departures, and the fronts of older ones.
+#[derive(Debug)]
+pub(super) struct Departures {
+    /// Departures of all ports, in the order of their handling; the first is a dummy.
+    all: Vec<Departure>,
+    collected_at: usize,
+    fronts: Vec<Front>,
+}
+
+impl Default for Departures {
+    fn default() -> Self {
+        let none = Departure {
+            arrived_at: Time::ZERO,
+            last_bit_at: Time::ZERO,
+            before: 0,
+            flow: FlowId(0),
+            place: 0,
+            frame: Frame::default(),
+        };
+        Self { all: vec![none], collected_at: SPARE, fronts: Vec::new() }
+    }
+}
+
+impl Departures {
+    /// Adds a departure and returns its number.
+    #[inline(always)]
+    pub fn add(&mut self, departure: Departure) -> u32 {
+        let number = self.all.len() as u32;
+        self.all.push(departure);
+        number
+    }
+
+    /// Whether [`Self::collect`] is due.
+    #[inline(always)]
+    pub fn are_due(&self) -> bool {
+        self.all.len() >= self.collected_at
+    }
+
+    /// Returns the frames in front of a wait.
+    pub fn front(&self, wait: Wait, ports: &[Port], tally: &mut Tally) -> Front {
+        if wait & SETTLED != 0 {
+            return self.fronts[(wait ^ SETTLED) as usize].clone();
+        }
+        self.walk(wait, ports, tally)
+    }
+
+    /// Walks from a departure back to the time at which the frame joined its queue.
+    fn walk(&self, number: u32, ports: &[Port], tally: &mut Tally) -> Front {
+        let own = &self.all[number as usize];
+        let port = &ports[own.place as usize];
+        let joined_at = own.arrived_at + port.lead;
+        let mut number = own.before;
+        while number != 0 {
+            let ahead = &self.all[number as usize];
+            let left_at = port.left_at(ahead.last_bit_at);
+            if left_at <= joined_at {
+                break;
+            }
+            let line_time = port.line.time_for(ahead.frame.bytes());
+            tally.add(ahead.flow, ahead.frame, line_time.min(left_at - joined_at));
+            number = ahead.before;
+        }
+        let front = tally.front(own.place, own.flow);
+        if port.is_fifo {
+            let wait = port.left_at(own.last_bit_at) - joined_at - port.line.time_for(own.frame.bytes());
+            assert!(front.time_ps() == wait.as_ps(), "{own:?} waited {wait} behind {front:?}");
+        }
+        front
+    }
+
+    /// Replaces the waits of all ledgers with fronts, and frees the departures that waiting packets do not need.
+    /// `joined` has the arrival of the oldest waiting packet, by port.
+    pub fn collect<'a>(
+        &mut self,
+        now: Time,
+        waits: impl Iterator<Item = &'a mut Wait>,
+        joined: &[Time],
+        ports: &mut [Port],
+        tally: &mut Tally,
+    ) {
+        assert!(self.all.len() < SETTLED as usize, "an autopsy keeps 2^31 departures");
+        let steps_before = tally.steps;
+        self.settle(waits, ports, tally);
+        let mut moved = vec![0; self.all.len()];
+        let kept = vec![self.all[0]];
+        let old = std::mem::replace(&mut self.all, kept);
+        for (number, departure) in old.iter().enumerate().skip(1) {
+            // A FIFO hands over a packet before it leaves: the departures to come are in front of the next packets.
+            if departure.last_bit_at >= now.min(joined[departure.place as usize]) {
+                moved[number] = self.add(Departure { before: moved[departure.before as usize], ..*departure });
+            }
+        }
+        ports.iter_mut().for_each(|port| port.latest = moved[port.latest as usize]);
+        self.collected_at = self.all.len() + SPARE.max((tally.steps - steps_before) as usize);
+    }
+
+    /// Replaces waits with fronts; fronts without a wait are freed.
+    fn settle<'a>(&mut self, waits: impl Iterator<Item = &'a mut Wait>, ports: &[Port], tally: &mut Tally) {
+        let old = std::mem::take(&mut self.fronts);
+        let (mut of_departures, mut of_fronts) = (vec![0; self.all.len()], vec![0; old.len()]);
+        let mut fronts = Vec::new();
+        for wait in waits.filter(|wait| **wait != 0) {
+            let is_settled = *wait & SETTLED != 0;
+            let known: &mut Wait = match is_settled {
+                true => &mut of_fronts[(*wait ^ SETTLED) as usize],
+                false => &mut of_departures[*wait as usize],
+            };
+            if *known == 0 {
+                let front =
+                    if is_settled { old[(*wait ^ SETTLED) as usize].clone() } else { self.walk(*wait, ports, tally) };
+                *known = SETTLED | fronts.len() as u32;
+                fronts.push(front);
+            }
+            *wait = *known;
+        }
+        self.fronts = fronts;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::Kind;
+    use super::*;
+
+    /// Adds frames of 105 B at a port of 1 Gb/s: with 20 B more, 1 us each. Returns the last one's number.
+    fn sent(departures: &mut Departures, port: &mut Port, frames: &[(u64, u64, u32)]) -> u32 {
+        for &(arrived_us, left_us, flow) in frames {
+            port.latest = departures.add(Departure {
+                arrived_at: Time(arrived_us * 1_000_000),
+                last_bit_at: Time(left_us * 1_000_000),
+                before: port.latest,
+                flow: FlowId(flow),
+                place: 0,
+                frame: Frame::new(105, Kind::DATA),
+            });
+        }
+        port.latest
+    }
+
+    fn seen(front: &Front) -> Vec<(u32, u32, u64)> {
+        front.rows.iter().map(|row| (row.flow, row.frames, row.time_ps)).collect()
+    }
+
+    #[test]
+    fn a_collection_keeps_fronts_and_the_departures_that_waiting_packets_need() {
+        let (mut departures, mut tally, mut ports) = (Departures::default(), Tally::default(), [Port::missing()]);
+        (0..4).for_each(|_| tally.add_flow(0));
+        let first = [(0, 1, 1), (0, 2, 1), (0, 3, 2), (1, 4, 3)];
+        let wait = sent(&mut departures, &mut ports[0], &first);
+        let expected = [(1, 1, 1_000_000), (2, 1, 1_000_000)];
+        assert_eq!(seen(&departures.front(wait, &ports, &mut tally)), expected);
+        let mut waits = [wait, 0, wait];
+        // A packet has joined the port at 2 us, and still waits.
+        let joined = [Time(2_000_000)];
+        departures.collect(Time(9_000_000), waits.iter_mut(), &joined, &mut ports, &mut tally);
+        assert_eq!((waits[0], waits[1]), (waits[2], 0));
+        assert_eq!(seen(&departures.front(waits[0], &ports, &mut tally)), expected);
+        let late = sent(&mut departures, &mut ports[0], &[(2, 11, 0)]);
+        let front = departures.front(late, &ports, &mut tally);
+        assert_eq!(seen(&front), [(2, 1, 1_000_000), (3, 1, 1_000_000)]);
+        departures.collect(Time(12_000_000), waits.iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
+        assert_eq!((departures.all.len(), ports[0].latest, departures.fronts.len()), (1, 0, 1));
+        assert_eq!(seen(&departures.front(waits[2], &ports, &mut tally)), expected);
+    }
+
+    #[test]
+    fn the_flow_itself_and_three_others_have_rows_of_their_own() {
+        let mut tally = Tally::default();
+        (0..9).for_each(|flow| tally.add_flow(flow % 2));
+        let frame = |bytes, kind| Frame::new(bytes, kind);
+        for flow in 0..9 {
+            tally.add(FlowId(flow), frame(100 + flow, Kind::DATA), Port::missing().line.time_for(105));
+        }
+        tally.add(FlowId(2), frame(64, Kind::DATA.copied(1)), Port::missing().line.time_for(105));
+        let front = tally.front(0, FlowId(4));
+        let rows: Vec<_> = front.rows.iter().map(|row| (row.kind.name(), row.flow, row.flows, row.bytes)).collect();
+        let [own, eight, seven, six] = [104, 108, 107, 106].map(|bytes| ("data", bytes as u32 - 100, 1, bytes));
+        let [even, odd] = [("data", 2, 2, 102 + 100), ("data", 5, 3, 105 + 103 + 101)];
+        assert_eq!(rows, [own, eight, seven, six, even, odd, ("copies", 2, 0, 64)]);
+        assert!(tally.front(0, FlowId(0)).rows.is_empty(), "a front has no frames of another");
+    }
+}
