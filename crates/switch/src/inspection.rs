@@ -43,11 +43,6 @@ impl Switch {
         }
     }
 
-    /// Returns the names of the mechanisms, in running order.
-    pub fn mechanism_names(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.resources.iter().map(|resources| resources.mechanism)
-    }
-
     /// Returns the parameters of flow control at a port.
     pub fn flow_control_of(&self, port: PortId) -> Option<FlowControl> {
         self.core.ports[usize::from(port.0)].config.flow_control

@@ -12,6 +12,7 @@ use hitless_core::engine::fmix32;
 use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time, Transport};
 
 use super::class_queues::ClassQueues;
+use super::config::CardFlowControl;
 use super::event::Lane;
 use super::network_card::{NetworkCard, NetworkCardConfig};
 
@@ -72,6 +73,8 @@ impl Ports {
     /// Creates the ports of a host; `planes` has the planes of every host.
     pub fn new(configs: &[PortConfig], planes: Arc<[u64]>) -> Self {
         assert!(configs.len() <= 64 && configs.iter().all(|config| config.plane < 64), "sets of ports have 64 bits");
+        // A changing line comes without flow control: nobody pauses these queues.
+        let no_control = CardFlowControl::Pauses(Duration::ZERO);
         let port = |config: &PortConfig| Port {
             card: match config.line_changes {
                 true => NetworkCard::of_changing_line(&config.network_card),
@@ -80,7 +83,7 @@ impl Ports {
             config: *config,
             is_up: true,
             line: Line::default(),
-            queue: config.line_changes.then(|| Box::new(ClassQueues::new(&config.network_card, Duration::ZERO))),
+            queue: config.line_changes.then(|| Box::new(ClassQueues::new(&config.network_card, no_control))),
         };
         let ports = configs.iter().map(port).collect();
         Self { ports, planes, lost: BTreeMap::new(), unreachable: 0, spraying: Line::default() }
