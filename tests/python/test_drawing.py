@@ -10,7 +10,7 @@ from hitless.analysis import Interval
 from hitless.drawing.canvas import NARROW, WIDE
 from hitless.drawing.legend import label
 from hitless.drawing.palette import COLOURS, Palette
-from hitless.drawing.plot import Plot, Series, tail_series
+from hitless.drawing.plot import Plot, Series, stacked, tail_series
 from hitless.drawing.scales import Categories, axis
 from hitless.drawing.svg import describe, draw
 from hitless_papers import Range, Row
@@ -143,3 +143,14 @@ def test_a_round_number_finds_its_point_by_its_position_alone():
     events = replace(nothing, x_title="event")
     assert with_papers_points(events, [_row("1,000 events", 0.0, 0.0)]).series == [*events.series]
     assert with_papers_points(plot, [_row("elsewhere", 100.0, 98.0)]).series == [*plot.series]
+
+
+def test_the_height_of_each_stack_stands_above_it_and_inside_the_picture():
+    plot = Plot("bars", "x", "y", stacked(["a", "b"], {"one": [10.0, 1.0], "two": [2_000.0, 2.5]}))
+    drawn = draw(plot, Palette([plot]))
+    found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle">([\d,.]+)</text>', drawn)
+    totals = {text: (float(x), float(y)) for x, y, text in found if text in {"2,010", "3.5"}}
+    assert set(totals) == {"2,010", "3.5"}
+    assert 0 < totals["2,010"][1] < totals["3.5"][1]
+    side_by_side = Plot("bars", "x", "y", [Series("one", ["a"], [2_010.0], style="bars")])
+    assert "2,010</text>" not in draw(side_by_side, Palette([side_by_side]))

@@ -24,7 +24,7 @@ def draw(series: Sequence[Series], looks: Mapping[str, Look], canvas: Canvas) ->
     lanes = _Lanes(bars, canvas)
     made = [_bars(one, number, looks[one.name], lanes, canvas) for number, one in enumerate(bars)]
     others = sorted((one for one in series if one.style != "bars"), key=lambda one: one.source != "measured")
-    return "".join([*made, *(_curve(one, looks[one.name], lanes, canvas) for one in others)])
+    return "".join([*made, _totals(bars, canvas), *(_curve(one, looks[one.name], lanes, canvas) for one in others)])
 
 
 class _Lanes:
@@ -66,6 +66,23 @@ def _bars(series: Series, number: int, look: Look, lanes: _Lanes, canvas: Canvas
             f"<title>{escape(words)}</title></rect>"
         )
         made.append(_whisker(left + lanes.width / 2, interval, canvas, "currentColor"))
+    return "".join(made)
+
+
+def _totals(bars: Sequence[Series], canvas: Canvas) -> str:
+    """Write the height of each stack above it, because low stacks next to a high one are hardly visible."""
+    if not any(one.base for one in bars):
+        return ""
+    totals: dict[Position, float] = {}
+    for one in bars:
+        for x, y in zip(one.x, one.y, strict=True):
+            totals[x] = totals.get(x, 0.0) + (y or 0.0)
+    made = []
+    for x, total in totals.items():
+        place, height = canvas.x.at(x), canvas.y.at(total)
+        if place is not None and height is not None:
+            at = f'x="{canvas.across(place):.1f}" y="{canvas.down(height) - 4:.1f}"'
+            made.append(f'<text {at} text-anchor="middle">{format_number(float(f"{total:.3g}"))}</text>')
     return "".join(made)
 
 
