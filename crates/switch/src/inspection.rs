@@ -43,9 +43,11 @@ impl Switch {
         }
     }
 
-    /// Returns the names of the mechanisms, in running order.
-    pub fn mechanism_names(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.resources.iter().map(|resources| resources.mechanism)
+    /// Returns the names of the mechanisms with a hook at `port`, in running order.
+    pub fn mechanisms_at(&self, port: PortId) -> impl Iterator<Item = &'static str> + '_ {
+        let subscribed = self.core.ports[usize::from(port.0)].hooks.mechanisms();
+        let numbered = (0..8).zip(&self.resources).filter(move |(number, _)| subscribed >> number & 1 == 1);
+        numbered.map(|(_, resources)| resources.mechanism)
     }
 
     /// Returns the flow control of a port.
