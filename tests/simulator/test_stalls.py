@@ -44,7 +44,7 @@ sizes = { kind = "fixed", bytes = "1 MB" }
 period = "1 us"
 count = 1
 """
-NEEDS = "flow 1 (stuck, h1->h3) needs right->h3, which has been down since 20 us and repeats at "
+NEEDS = "flow 1 (stuck, h1->h3) needs right->h3, which has been down since 20 us, and repeats at "
 
 
 def stuck(duration: str) -> str:

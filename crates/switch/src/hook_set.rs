@@ -60,6 +60,12 @@ pub(crate) struct PortHooks {
 }
 
 impl PortHooks {
+    /// Returns the mechanisms with any hook, one bit each.
+    pub fn mechanisms(&self) -> u8 {
+        let Self { rx, ingress_from, ingress_towards, egress, tx, queue_empty, tm_drop } = *self;
+        rx | ingress_from | ingress_towards | egress | tx | queue_empty | tm_drop
+    }
+
     pub fn subscribe(&mut self, mechanism: u8, hooks: HookSet) {
         let bit = 1 << mechanism;
         let fields = [

@@ -43,6 +43,13 @@ impl Switch {
         }
     }
 
+    /// Returns the names of the mechanisms with a hook at `port`, in running order.
+    pub fn mechanisms_at(&self, port: PortId) -> impl Iterator<Item = &'static str> + '_ {
+        let subscribed = self.core.ports[usize::from(port.0)].hooks.mechanisms();
+        let numbered = (0..8).zip(&self.resources).filter(move |(number, _)| subscribed >> number & 1 == 1);
+        numbered.map(|(_, resources)| resources.mechanism)
+    }
+
     /// Returns the parameters of flow control at a port.
     pub fn flow_control_of(&self, port: PortId) -> Option<FlowControl> {
         self.core.ports[usize::from(port.0)].config.flow_control

@@ -120,7 +120,7 @@ fn a_link_that_is_down_and_a_missing_route_are_named() {
         &dumbbell("2 s", TCP, "10 MB", &cut),
         ["stalled", "link down", "left->right"],
         &[
-            "flow 0 (bulk, h0->h2) needs left->right, which has been down since 200 us and repeats at ",
+            "flow 0 (bulk, h0->h2) needs left->right, which has been down since 200 us, and repeats at ",
             "timeouts in a row",
         ],
     );
@@ -136,7 +136,7 @@ fn a_link_that_is_down_and_a_missing_route_are_named() {
     explains(
         &dumbbell("100 ms", TCP, "10 MB", withdrawn),
         ["stalled", "no route", "left"],
-        &["has no route, because left knows no path to h2 and repeats at "],
+        &["has no route, because left knows no path to h2, and repeats at "],
     );
 }
 
@@ -149,7 +149,7 @@ fn a_lost_tail_waits_for_the_retransmission_timer() {
     explains(
         &dumbbell("20 ms", &roce, "10 MB", blink),
         ["stalled", "lost", ""],
-        &["has no packet in the network (lost: ", "on failed links) and repeats at 100,"],
+        &["has no packet in the network (lost: ", "on failed links), and repeats at 100,"],
     );
 }
 
@@ -214,7 +214,7 @@ fn a_sender_whose_request_for_credit_was_lost_says_when_it_asks_again() {
                  state = \"up\" }]\n";
     let outcome = support::run(&dumbbell("10 ms", uet, "10 MB", blink));
     assert_eq!(rows(&outcome), [["stalled", "credit", "h2"]], "{}", sentence(&outcome));
-    assert!(sentence(&outcome).contains("has no credit of h2 left and repeats at 50,"), "{}", sentence(&outcome));
+    assert!(sentence(&outcome).contains("has no credit of h2 left, and repeats at 50,"), "{}", sentence(&outcome));
 }
 
 #[test]
@@ -229,9 +229,12 @@ fn a_queue_that_a_mechanism_holds_names_it() {
         "{text}[[failure]]\nlink = \"sw3<->sw4\"\nfirst = \"5 ms\"\noutage = \"1 s\"\n[recovery]\n\
          detection = {{ kind = \"fixed\", delay = \"30 us\" }}\n\
          scheme = {{ kind = \"local-reroute\", reconfiguration = \"8 ms\" }}\n\
-         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw3<->sw4\"]\n"
+         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw3<->sw4\"]\n\
+         [[mechanism]]\nkind = \"every-nth\"\nports = [\"sw3->sw5\"]\ndrop_every = 1000000\n"
     );
-    explains(&held, ["stalled", "mechanism", "sw3->sw4"], &["flow 0 (steady, h->i) waits at sw3->sw4, held by sqr"]);
+    let outcome = explains(&held, ["stalled", "mechanism", "sw3->sw4"], &[]);
+    // The other mechanism of sw3 has no hook at this port.
+    assert_eq!(sentence(&outcome), "1 flow stalled: flow 0 (steady, h->i) waits at sw3->sw4, held by sqr");
 }
 
 #[test]

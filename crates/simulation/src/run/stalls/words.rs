@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hitless_core::wire::{FlowId, Time};
+use hitless_core::wire::{FlowId, PortId, Time};
 use hitless_scenario::network::topology::SwitchId;
 
 use super::View;
@@ -119,17 +119,17 @@ impl<E: Edge> View<'_, E> {
         let topology = self.topology();
         let timer = || match (row.state, row.until) {
             (State::GaveUp, _) => String::new(),
-            (_, Time::NEVER) => " and has no timer".to_owned(),
-            (_, until) if row.timeouts == 0 => format!(" and repeats at {}", in_us(until)),
-            (_, until) if row.timeouts == 1 => format!(" and repeats at {}, after 1 timeout", in_us(until)),
-            (_, until) => format!(" and repeats at {}, after {} timeouts in a row", in_us(until), row.timeouts),
+            (_, Time::NEVER) => ", and has no timer".to_owned(),
+            (_, until) if row.timeouts == 0 => format!(", and repeats at {}", in_us(until)),
+            (_, until) if row.timeouts == 1 => format!(", and repeats at {}, after 1 timeout", in_us(until)),
+            (_, until) => format!(", and repeats at {}, after {} timeouts in a row", in_us(until), row.timeouts),
         };
         match row.cause {
             Cause::Moves => "moves".to_owned(),
             Cause::Gate(gate) => self.waits_behind(gate),
             Cause::Mechanism(switch, port) => {
                 let link = topology.switch(switch).ports[usize::from(port.0)].link;
-                format!("waits at {}, held by {}", topology.link_name(link), self.mechanisms(switch))
+                format!("waits at {}, held by {}", topology.link_name(link), self.mechanisms(switch, port))
             }
             Cause::Gap => {
                 let host = &topology.host(row.receiver()).name;
@@ -156,8 +156,9 @@ impl<E: Edge> View<'_, E> {
         }
     }
 
-    fn mechanisms(&self, switch: SwitchId) -> String {
-        let names: Vec<&str> = self.switch(switch).mechanism_names().collect();
+    fn mechanisms(&self, switch: SwitchId, port: PortId) -> String {
+        let mut names: Vec<&str> = self.switch(switch).mechanisms_at(port).collect();
+        names.dedup();
         if names.is_empty() { "its switch".to_owned() } else { names.join(" or ") }
     }
 
