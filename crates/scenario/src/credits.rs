@@ -76,7 +76,7 @@ impl Scenario {
         let at_line = |time: Duration| carried(there.rate, time);
         let classes = u64::from(self.lossless_classes().count_ones().max(1));
         let messages = u64::from(ORDERED_SET_BYTES + CREDIT_SYNC_BYTES + back.overhead_bytes) * classes;
-        let pipelines = [self.switch.ingress_latency, self.switch.egress_latency, self.switch.egress_latency];
+        let pipelines = self.pipelines_of(topology, link);
         CreditLoop {
             frames_bytes: line_bytes(there).saturating_add(at_line(back.rate.time_for(line_bytes(back)))),
             cable_bytes: at_line(self.flight_time(there)).saturating_add(at_line(self.flight_time(back))),
@@ -86,6 +86,21 @@ impl Scenario {
             frame_memory_bytes: self.frame_max().0.div_ceil(cbfc.credit_bytes()).saturating_mul(cbfc.credit_bytes()),
             frame_line_bytes: line_bytes(there),
         }
+    }
+
+    /// Returns the latencies of the pipelines that a frame and its update pass: the sender's egress, and ingress and
+    /// egress of the receiver, if these are switches.
+    fn pipelines_of(&self, topology: &Topology, link: DirectedLink) -> Vec<Duration> {
+        let (from, to) = topology.ends(link);
+        let (ingress, egress) = (self.switch.ingress_latency, self.switch.egress_latency);
+        let mut latencies = Vec::new();
+        if from.node.is_switch() {
+            latencies.push(egress);
+        }
+        if to.node.is_switch() {
+            latencies.extend([ingress, egress]);
+        }
+        latencies
     }
 
     fn update_spacing(&self, cbfc: &CbfcSettings) -> u64 {
@@ -104,7 +119,7 @@ impl Scenario {
         let (there, back) = (topology.spec(link), topology.spec(link.reversed()));
         let parts = self.credit_loop(cbfc, topology, link);
         let frames = self.credit_memory(cbfc, topology, link) / parts.frame_memory_bytes;
-        let pipelines = [self.switch.ingress_latency, self.switch.egress_latency, self.switch.egress_latency];
+        let pipelines = self.pipelines_of(topology, link);
         let times = [
             there.rate.time_for(parts.frame_line_bytes),
             self.flight_time(there),

@@ -86,6 +86,26 @@ fn the_throughput_of_a_flow_is_the_line_or_the_memory_for_each_round_trip() {
     }
 }
 
+/// The link between the switches has the longest round trip, because hosts have no pipelines.
+#[test]
+fn the_highest_throughput_of_a_scenario_is_that_of_the_slowest_link() {
+    let flow = FLOWS[2];
+    let latencies = "ingress_latency = \"300 ns\"\negress_latency = \"170 ns\"\nphy_latency = \"11 ns\"\n";
+    for frames in [1, 5, 17] {
+        let cbfc = flow.cbfc(&format!(", buffer = \"{} B\"", frames * 1_024));
+        let scenario = sound(&flow.text(2 * frames, &(latencies.to_owned() + &cbfc)));
+        let topology = scenario.build_topology().expect("the topology is sound");
+        let settings = scenario.switch.cbfc.clone().unwrap_or_default();
+        let links = topology.switches.iter().flat_map(|switch| &switch.ports).map(|port| port.link);
+        let each = links.map(|link| scenario.credit_throughput(&settings, &topology, link).as_bps());
+        let slowest_bps = each.min().expect("there are links") as f64;
+        let finish_ps = |frames| flow.finish_ps(frames, &(latencies.to_owned() + &cbfc));
+        let passed_ps = (finish_ps(8 * frames) - finish_ps(4 * frames)) as f64;
+        let bps = (4 * frames * (flow.frame_bytes + OVERHEAD_BYTES) * 8) as f64 / (passed_ps * 1e-12);
+        assert!((bps / slowest_bps - 1.0).abs() < 1e-6, "{frames} frames: {bps} of {slowest_bps}");
+    }
+}
+
 /// A credit costs memory as a whole: 1,000 B take four credits of 250 B, or two of 512 B.
 #[test]
 fn a_frame_takes_whole_credits() {
@@ -154,7 +174,8 @@ fn credits_lose_nothing_with_less_memory_than_pauses_need() {
         let scenario = sound(&Incast { senders: 16, gbps, metres, pfc: control, ..INCAST }.text(100_000_000_000));
         let topology = scenario.build_topology().expect("the topology is sound");
         assert_eq!(scenario.frame_max().0, 4_174);
-        scenario.reserved(&topology, &topology.switches[1].ports[1])
+        let port = topology.switches[1].ports.iter().find(|port| port.faces_switch()).expect("the bottleneck");
+        scenario.reserved(&topology, port)
     };
     let rows = [(10, 1.0), (100, 200.0), (400, 20.0), (800, 10_000.0)]
         .map(|(gbps, metres)| [gbps, reserved(gbps, metres, "pfc = {}"), reserved(gbps, metres, "cbfc = {}")]);
