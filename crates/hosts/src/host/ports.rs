@@ -46,11 +46,29 @@ pub struct Line {
 struct Port {
     card: NetworkCard,
     #[configured]
-    config: PortConfig,
+    plane: u32,
     is_up: bool,
     line: Line,
-    /// The frames before a changing line; `None` for a constant one.
-    queue: Option<Box<ClassQueues>>,
+    /// `None` for a constant line.
+    #[part]
+    changing: Option<Box<ChangingLine>>,
+}
+
+/// A changing line of a port.
+#[derive(Clone, Debug, hitless_core::state::State)]
+struct ChangingLine {
+    /// The frames in front of it.
+    queue: ClassQueues,
+    #[configured]
+    network_card: NetworkCardConfig,
+}
+
+impl ChangingLine {
+    fn new(network_card: NetworkCardConfig) -> Self {
+        // Nobody pauses these queues: a changing line is refused with flow control.
+        let no_control = CardFlowControl::Pauses(Duration::ZERO);
+        Self { queue: ClassQueues::new(&network_card, no_control), network_card }
+    }
 }
 
 /// The ports of a host that has several, or a changing line.
@@ -73,17 +91,15 @@ impl Ports {
     /// Creates the ports of a host; `planes` has the planes of every host.
     pub fn new(configs: &[PortConfig], planes: Arc<[u64]>) -> Self {
         assert!(configs.len() <= 64 && configs.iter().all(|config| config.plane < 64), "sets of ports have 64 bits");
-        // A changing line comes without flow control: nobody pauses these queues.
-        let no_control = CardFlowControl::Pauses(Duration::ZERO);
         let port = |config: &PortConfig| Port {
             card: match config.line_changes {
                 true => NetworkCard::of_changing_line(&config.network_card),
                 false => NetworkCard::new(&config.network_card),
             },
-            config: *config,
+            plane: config.plane,
             is_up: true,
             line: Line::default(),
-            queue: config.line_changes.then(|| Box::new(ClassQueues::new(&config.network_card, no_control))),
+            changing: config.line_changes.then(|| Box::new(ChangingLine::new(config.network_card))),
         };
         let ports = configs.iter().map(port).collect();
         Self { ports, planes, lost: BTreeMap::new(), unreachable: 0, spraying: Line::default() }
@@ -92,7 +108,7 @@ impl Ports {
     /// Returns the usable ports towards a destination, one bit each.
     fn usable(&self, destination: HostId) -> u64 {
         let planes = self.planes[destination.0 as usize];
-        let is_usable = |port: &Port| port.is_up && planes >> port.config.plane & 1 == 1;
+        let is_usable = |port: &Port| port.is_up && planes >> port.plane & 1 == 1;
         let usable =
             self.ports.iter().enumerate().fold(0, |ports, (number, port)| ports | u64::from(is_usable(port)) << number);
         usable & !self.lost.get(&destination).copied().unwrap_or(0)
@@ -137,15 +153,15 @@ impl Ports {
 
     /// Returns the card and the queue of a port with a changing line; `None` for a constant one.
     pub fn changing_line(&mut self, port: PortId) -> Option<(&mut NetworkCard, &mut ClassQueues)> {
-        let Port { card, queue, .. } = &mut self.ports[usize::from(port.0)];
-        queue.as_mut().map(|queue| (card, &mut **queue))
+        let Port { card, changing, .. } = &mut self.ports[usize::from(port.0)];
+        changing.as_mut().map(|line| (card, &mut line.queue))
     }
 
     /// Changes the rate of a port's line for later frames.
     pub fn set_rate(&mut self, now: Time, port: PortId, rate: BitRate) {
-        let Port { card, config, queue, .. } = &mut self.ports[usize::from(port.0)];
-        assert!(queue.is_some(), "the rate of a line changes that was built for a constant one");
-        card.set_rate(now, &NetworkCardConfig { rate, ..config.network_card });
+        let Port { card, changing, .. } = &mut self.ports[usize::from(port.0)];
+        let line = changing.as_ref().expect("the rate of a line changes that was built for a constant one");
+        card.set_rate(now, &NetworkCardConfig { rate, ..line.network_card });
     }
 
     pub fn line_mut(&mut self, lane: Lane) -> &mut Line {
@@ -184,20 +200,20 @@ impl Ports {
 
     fn planes_reached(&self) -> u64 {
         let ports = self.ports.iter().enumerate().filter(|(number, _)| self.unreachable >> number & 1 == 0);
-        ports.fold(0, |planes, (_, port)| planes | 1 << port.config.plane)
+        ports.fold(0, |planes, (_, port)| planes | 1 << port.plane)
     }
 
     /// Notes whether the fabric can reach a port of this host; returns the planes without a port that it reaches.
     pub fn set_reachable(&mut self, port: PortId, is_reachable: bool) -> u64 {
         self.unreachable = self.unreachable & !(1 << port.0) | u64::from(!is_reachable) << port.0;
-        let all = self.ports.iter().fold(0, |planes, port| planes | 1 << port.config.plane);
+        let all = self.ports.iter().fold(0, |planes, port| planes | 1 << port.plane);
         all & !self.planes_reached()
     }
 
     /// Notes the planes that do not reach a destination.
     pub fn set_lost(&mut self, destination: HostId, planes: u64) {
         let ports = self.ports.iter().enumerate();
-        let lost = ports.fold(0, |lost, (number, port)| lost | (planes >> port.config.plane & 1) << number);
+        let lost = ports.fold(0, |lost, (number, port)| lost | (planes >> port.plane & 1) << number);
         match lost {
             0 => drop(self.lost.remove(&destination)),
             _ => drop(self.lost.insert(destination, lost)),
