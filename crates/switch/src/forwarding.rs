@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hitless_core::engine::Stream;
 use hitless_core::engine::draws::below;
+use hitless_core::engine::{Stream, fmix32};
 use hitless_core::wire::{Duration, PortId, Time};
 
 /// A choice by the state of the switch.
@@ -22,11 +22,14 @@ pub(crate) struct TwoChoices {
 
 /// Flowlets (LetFlow, NSDI 2017): a packet follows the previous one of its flow, or a random next hop if the
 /// flow was idle for longer than `gap`. Flows share an entry of the table if their hashes are equal modulo its length.
+///
+/// A hash of `key`, entry and number of the flowlet draws the hop, so other flows change nothing.
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Flowlets {
     #[configured]
     gap: Duration,
-    stream: Stream,
+    #[configured]
+    key: u32,
     /// The used entries of a table of 65,536.
     table: BTreeMap<u16, Flowlet>,
 }
@@ -34,25 +37,37 @@ pub(crate) struct Flowlets {
 #[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Flowlet {
     last_packet_at: Time,
+    /// Number of the flowlet in its entry.
+    number: u32,
     hop: PortId,
 }
 
 impl Flowlets {
-    pub const fn new(gap: Duration, stream: Stream) -> Self {
-        Self { gap, stream, table: BTreeMap::new() }
+    pub fn new(gap: Duration, mut stream: Stream) -> Self {
+        Self { gap, key: below(&mut stream, 1 << 32) as u32, table: BTreeMap::new() }
     }
 
     /// Returns the next hop of a packet and records its time.
     pub fn choose(&mut self, now: Time, flow_hash: u32, hops: &[PortId]) -> PortId {
         let index = flow_hash as u16;
         // A withdrawn route can remove the hop.
-        let follows = |flowlet: &&Flowlet| now - flowlet.last_packet_at <= self.gap && hops.contains(&flowlet.hop);
-        let hop = match self.table.get(&index).filter(follows) {
-            Some(flowlet) => flowlet.hop,
-            None => hops[below(&mut self.stream, hops.len())],
+        let follows = |flowlet: &Flowlet| now - flowlet.last_packet_at <= self.gap && hops.contains(&flowlet.hop);
+        let last = self.table.get(&index).copied();
+        let flowlet = match last {
+            Some(flowlet) if follows(&flowlet) => Flowlet { last_packet_at: now, ..flowlet },
+            _ => {
+                let number = last.map_or(0, |last| last.number.wrapping_add(1));
+                let hop = hops[self.draw(index, number, hops.len())];
+                Flowlet { last_packet_at: now, number, hop }
+            }
         };
-        self.table.insert(index, Flowlet { last_packet_at: now, hop });
-        hop
+        self.table.insert(index, flowlet);
+        flowlet.hop
+    }
+
+    fn draw(&self, index: u16, number: u32, count: usize) -> usize {
+        let hash = fmix32(self.key ^ fmix32(u32::from(index) ^ fmix32(number)));
+        ((u64::from(hash) * count as u64) >> 32) as usize
     }
 }
 
@@ -83,6 +98,16 @@ mod tests {
         };
         let chosen: std::collections::BTreeSet<PortId> = (0..100).map(|_| next()).collect();
         assert_eq!(chosen.len(), HOPS.len(), "a hundred flowlets use every next hop");
+    }
+
+    #[test]
+    fn the_flowlets_of_a_flow_take_the_same_hops_beside_other_flows() {
+        let (mut alone, mut beside) = (flowlets(), flowlets());
+        for number in 0..50 {
+            let at = Time::ZERO + Duration::from_us(11) * number;
+            beside.choose(at, 1_000 + number as u32, &HOPS);
+            assert_eq!(alone.choose(at, 7, &HOPS), beside.choose(at, 7, &HOPS));
+        }
     }
 
     #[test]
