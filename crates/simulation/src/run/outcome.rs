@@ -209,3 +209,27 @@ fn cut(captures: &[CaptureFile]) -> impl Iterator<Item = String> + '_ {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use hitless_switch::{Counter, Quantity};
+
+    use super::*;
+    use crate::bench::Work;
+
+    #[test]
+    fn a_kind_declares_each_counter_and_quantity_of_its_reports() {
+        let work = Work::named("F").expect("it is in the list");
+        let scenario = work.scenario(hitless_mechanisms::builtin()).expect("the scenario is sound");
+        let mut report = Report::new("linkguardian");
+        report.count("switch", [(Counter { key: "own_count", label: "own", meaning: "" }, 1)]);
+        let quantities = [("recovery_delay_ns", "recovery delay (ns)"), ("own_ns", "own (ns)")];
+        let series = quantities.map(|(key, label)| (String::new(), Quantity::new(key, label), vec![]));
+        report.series.extend(series);
+        let found = undeclared(&scenario, &[(SwitchId(0), report)]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        for (told, key) in found.iter().zip(["own_count", "own_ns"]) {
+            assert!(told.starts_with(&format!("linkguardian reports {key}")), "{told}");
+        }
+    }
+}
