@@ -93,9 +93,17 @@ def test_links_of_failed_have_a_quarter_of_rate_buffer_and_thresholds(name, link
     assert (whole["threshold"], whole["maximum"]) == ("37350 B", "145250 B")
 
 
+def test_the_short_flows_of_the_overlapped_incast_start_later():
+    """htsim_uec reads `start 40` in microseconds."""
+    lines = (validation.FOLDER / "three_to_one.flows").read_text().splitlines()[1:]
+    assert lines == ["127 0 2000000 0", "95 0 250000 40000", "61 0 250000 40000"]
+
+
 def test_an_experiment_is_judged_by_its_last_and_first_flow():
     one = validation.experiments()[0]
-    ends = pl.DataFrame({"outcome": ["completed"] * 2, "started_ps": [0, 0], "finished_ps": [170_000_000, 180_000_000]})
+    # The authors give the times at which flows end, not how long they take.
+    started_ps, finished_ps = [0, 40_000_000], [170_000_000, 180_000_000]
+    ends = pl.DataFrame({"outcome": ["completed"] * 2, "started_ps": started_ps, "finished_ps": finished_ps})
     last, first = validation._rows(one, Run("", Summary({}), {"flows": ends}))
     assert (last.measured, first.measured) == (180.0, 170.0)
     assert (last.verdict, first.verdict) == ("match", "match")

@@ -237,6 +237,10 @@ impl Sender for SenderState {
         dispatch!(self, SenderState, end => end.receive(now, packet));
     }
 
+    fn share_card(&mut self, flows: usize) {
+        dispatch!(self, SenderState, end => end.share_card(flows));
+    }
+
     #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
         dispatch!(self, SenderState, end => end.poll_transmit(now))

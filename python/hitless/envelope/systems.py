@@ -298,9 +298,6 @@ class LinkFailure(System):
     ) -> None:
         super().__init__(name, cost, kind=kind)
         self.scheme = scheme
-        if scheme == "local-reroute":
-            # UET is faster without SQR there (docs/reference/limitations.md).
-            self.transports = ("udp", "tcp", "roce")
 
     @property
     def at(self) -> Sequence[str]:
@@ -316,8 +313,9 @@ class LinkFailure(System):
 
         Copies wait for `steady_delay`. Packets that go back to their own link wait for `return_hold`, but no shorter.
         Each wait can follow another one. The length of a run depends on this; a test compares it with SQR's settings.
+        Spraying connections need no order.
         """
-        if self.scheme != "local-reroute":
+        if self.scheme != "local-reroute" or place.transport == "uet":
             return 0
         flight_ns = _PIPELINE_NS + place.frame_ns + place.delay_ns
         steady_delay_ns = self._DETECTION_NS + flight_ns

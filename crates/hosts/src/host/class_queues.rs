@@ -143,6 +143,11 @@ impl ClassQueues {
         stopped.flat_map(|class| self.queues[usize::from(class)].frames.iter().map(|frame| frame.packet))
     }
 
+    /// Returns the number of flows in the lines of all classes.
+    pub fn flows_in_line(&self) -> usize {
+        self.queues.iter().map(|queue| queue.flows.len()).sum()
+    }
+
     /// Returns whether a class with waiting flows has drained to half of its limit.
     pub fn has_drained(&self) -> bool {
         let mut queues = self.queues.iter().filter(|queue| !queue.flows.is_empty());

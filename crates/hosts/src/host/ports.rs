@@ -198,6 +198,11 @@ impl Ports {
         if self.has_room(lane, now) { self.line_mut(lane).flows.pop_front() } else { None }
     }
 
+    /// Returns the number of flows in all lines.
+    pub fn flows_in_line(&self) -> usize {
+        self.spraying.flows.len() + self.ports.iter().map(|port| port.line.flows.len()).sum::<usize>()
+    }
+
     fn planes_reached(&self) -> u64 {
         let ports = self.ports.iter().enumerate().filter(|(number, _)| self.unreachable >> number & 1 == 0);
         ports.fold(0, |planes, (_, port)| planes | 1 << port.plane)

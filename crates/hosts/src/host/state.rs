@@ -165,6 +165,12 @@ impl HostState {
         self.ports.as_ref().and_then(|ports| ports.uplink(way)).unwrap_or((self.card.rate(), 1))
     }
 
+    /// Returns the number of flows that wait for the card, or for one of the ports.
+    pub fn flows_in_line(&self) -> usize {
+        let of_ports = self.ports.as_ref().map_or(0, |ports| ports.flows_in_line());
+        self.waiting.len() + of_ports + self.class_queues.as_ref().map_or(0, |queues| queues.flows_in_line())
+    }
+
     /// Adds `flow` to the end of the waiting line.
     #[inline]
     pub fn wait<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {

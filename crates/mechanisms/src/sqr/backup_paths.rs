@@ -58,11 +58,16 @@ impl BackupPaths {
         self.next_ports.access(pass, usize::from(port.0), |way| *way)
     }
 
+    /// Whether `state` is news of a failure. A port that is down and is then rerouted has not failed again: its packets
+    /// are lost once.
+    pub fn fails(&self, port: PortId, state: PortState) -> bool {
+        self.states[usize::from(port.0)] == PortState::Up && state != PortState::Up
+    }
+
     /// Records a port's new state. Returns the changes for each protected port.
     pub fn set_state(&mut self, port: PortId, state: PortState) -> Vec<PathChange> {
-        let was_up = std::mem::replace(&mut self.states[usize::from(port.0)], state) == PortState::Up;
-        // A port that is down and is then rerouted has not failed again: its packets are lost once.
-        let has_failed = was_up && state != PortState::Up;
+        let has_failed = self.fails(port, state);
+        self.states[usize::from(port.0)] = state;
         (0..self.paths.len()).flat_map(|index| self.reconsider(index, has_failed.then_some(port))).collect()
     }
 
@@ -84,6 +89,11 @@ impl BackupPaths {
         is_found && self.paths.iter().any(|path| path.primary == primary && path.changes == number)
     }
 
+    /// Whether packets wait for those on the old path.
+    pub fn is_moving(&self, primary: PortId) -> bool {
+        self.paths.iter().any(|path| path.primary == primary && path.is_moving)
+    }
+
     fn reconsider(&mut self, index: usize, failed: Option<PortId>) -> Vec<PathChange> {
         let Path { primary, last, is_moving, .. } = self.paths[index];
         if failed == Some(last) {
@@ -95,7 +105,7 @@ impl BackupPaths {
             return [Some(PathChange::Lost(primary)), self.take(index)].into_iter().flatten().collect();
         }
         let now = self.next_ports.peek(usize::from(primary.0));
-        let target = self.resolve(primary);
+        let target = self.target(primary);
         // A move takes its target at its end (`finish_move`), since the target can still change.
         if is_moving || now == target {
             return Vec::new();
@@ -114,7 +124,7 @@ impl BackupPaths {
 
     fn take(&mut self, index: usize) -> Option<PathChange> {
         let primary = self.paths[index].primary;
-        let way = self.resolve(primary)?;
+        let way = self.target(primary)?;
         let path = &mut self.paths[index];
         path.last = way;
         path.changes = path.changes.wrapping_add(1);
@@ -122,7 +132,8 @@ impl BackupPaths {
         Some(PathChange::Found { primary, number: path.changes })
     }
 
-    fn resolve(&self, primary: PortId) -> Option<PortId> {
+    /// The port that the states of all ports lead to, without a wait for packets on the old path.
+    pub fn target(&self, primary: PortId) -> Option<PortId> {
         let mut port = primary;
         for _ in 0..self.states.len() {
             match self.states[usize::from(port.0)] {

@@ -4,12 +4,12 @@ use crate::sqr::metadata::CacheMetadata;
 use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::Quantity;
 use hitless_core::wire::{Bytes, Duration};
-use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
 use hitless_scenario::network::routing::{PathRule, Routing};
 use hitless_scenario::network::switch::BufferSettings;
 use hitless_scenario::network::topology::select::select_switch_ports;
 use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
+use hitless_scenario::{Check, FlowGroup};
 
 use super::clock::Clock;
 use super::constant_rates::constant_rates;
@@ -124,6 +124,15 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, section: &str) {
         Problem::new(field("caching"), "", rule)
             .hint("take switch.preset = \"tofino-like\", or caching = \"delay-queue\"")
     });
+    let is_used = settings.any_order_age.is_none() || !settings.any_order(check.scenario).is_empty();
+    check.require(is_used, &field("any_order_age"), "has no effect: packets of all classes keep their order (any_order)");
+    if let Some((class, FlowGroup { name, class: other, .. })) = settings.shared_queue(check.scenario) {
+        let rule = format!(
+            "class {class} shares its queue with class {other} of the flows '{name}', and would wait for their order"
+        );
+        let hint = "give each class a queue (switch.queues_per_port, and a scheduler other than \"fifo\")";
+        check.report(Problem::new(field("any_order"), "", rule).hint(hint));
+    }
     if let Some(backstop) = settings.backstop {
         let falls = backstop.resume < backstop.pause;
         check.require(falls, &field("backstop.resume"), "must be below pause");

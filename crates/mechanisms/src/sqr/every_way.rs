@@ -2,7 +2,8 @@
 //! time; repairs happen at any step that recovery allows. Tags and the clock wrap in the middle.
 //!
 //! Invariants for masked outages (section III-C: each copy is kept until a failure that lost its original is detected):
-//! all packets reach the receiver, in order on their first arrival, and nothing is kept in the end.
+//! all packets reach the receiver, in order on their first arrival unless they need no order, and nothing is kept in the
+//! end.
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_core::wire::{Duration, Packet, PortId, Time};
@@ -39,6 +40,8 @@ impl State for Sqr {
         assert!(age < Duration::from_ns(u64::from(self.order.stall_timeout_ns())), "a world that lasts too long");
         self.ways.tell(digest);
         self.config.protected.iter().for_each(|port| self.order.tell(usize::from(port.0), digest));
+        let now_ns = (digest.now().as_ps() / 1_000) as u32;
+        self.config.protected.iter().for_each(|&port| self.any_order.tell(port, now_ns, digest));
         digest.value(self.is_paused_by_backstop);
     }
 }
@@ -62,6 +65,7 @@ struct Case {
     recovery: Recovery,
     caching: SqrCaching,
     release: SqrRelease,
+    needs_order: bool,
 }
 
 #[derive(Clone, Debug, Default, Hash)]
@@ -83,8 +87,8 @@ struct World<'c> {
     in_flight: Vec<(Time, PortId, u64)>,
     entered: u64,
     failed: usize,
-    /// The first packet that the receiver has not seen.
-    next: u64,
+    /// The packets that the receiver has seen, one bit each.
+    seen: u64,
 }
 
 impl<'c> World<'c> {
@@ -101,6 +105,7 @@ impl<'c> World<'c> {
                 caching: case.caching,
                 release: case.release,
                 return_hold: Some(steps(4)),
+                any_order: (!case.needs_order).then(|| vec![0]),
                 ..SqrSettings::default()
             },
         };
@@ -111,7 +116,7 @@ impl<'c> World<'c> {
         harness.start();
         let links = [(); 3].map(|()| Link { is_down: false, is_known_whole: true });
         let (repairs, in_flight) = (Vec::new(), Vec::new());
-        Self { case, choices, harness, sqr, links, repairs, in_flight, entered: 0, failed: 0, next: 0 }
+        Self { case, choices, harness, sqr, links, repairs, in_flight, entered: 0, failed: 0, seen: 0 }
     }
 
     fn run(mut self) -> Result<(), String> {
@@ -158,10 +163,11 @@ impl<'c> World<'c> {
         let arrived = self.in_flight.partition_point(|&(at, ..)| at <= now);
         for (_, _, number) in self.in_flight.drain(..arrived) {
             self.choices.tell(|| format!("packet {number} arrives"));
-            if number > self.next {
-                return Err(format!("packet {number} arrives before packet {}", self.next));
+            let next = u64::from(self.seen.trailing_ones());
+            if self.case.needs_order && number > next {
+                return Err(format!("packet {number} arrives before packet {next}"));
             }
-            self.next = self.next.max(number + 1);
+            self.seen |= 1 << number;
         }
         let broken = self.harness.switches[0].violation();
         broken.map_or(Ok(()), |broken| Err(broken.to_string()))
@@ -219,8 +225,9 @@ impl<'c> World<'c> {
     }
 
     fn judge_end(&self) -> Result<(), String> {
-        if self.next != self.case.packets {
-            return Err(format!("packet {} does not arrive", self.next));
+        let next = u64::from(self.seen.trailing_ones());
+        if next != self.case.packets {
+            return Err(format!("packet {next} does not arrive"));
         }
         let kept = self.harness.world.packets.alive();
         if kept > 0 { Err(format!("{kept} packets are kept for ever")) } else { Ok(()) }
@@ -229,7 +236,7 @@ impl<'c> World<'c> {
     fn digest(&self, now: Time) -> u64 {
         self.harness.digest(now, since_now, |digest| {
             self.sqr.tell(digest);
-            digest.value((&self.links, self.entered, self.failed, self.next));
+            digest.value((&self.links, self.entered, self.failed, self.seen));
             for &(whole_at, known_at, port) in &self.repairs {
                 digest.deadline(whole_at);
                 digest.time(known_at);
@@ -245,11 +252,16 @@ impl<'c> World<'c> {
 
 impl Case {
     const fn new(recovery: Recovery, caching: SqrCaching, packets: u64, failures: usize) -> Self {
-        Self { packets, failures, recovery, caching, release: SqrRelease::AfterDelay }
+        Self { packets, failures, recovery, caching, release: SqrRelease::AfterDelay, needs_order: true }
     }
 
     const fn when_rerouted(mut self) -> Self {
         self.release = SqrRelease::WhenRerouted;
+        self
+    }
+
+    const fn in_any_order(mut self) -> Self {
+        self.needs_order = false;
         self
     }
 
@@ -285,6 +297,13 @@ fn in_every_way_packets_on_the_other_port_keep_their_order() {
 }
 
 #[test]
+fn in_every_way_packets_that_need_no_order_arrive() {
+    Case::new(SamePort, Ring, 3, 1).in_any_order().tried("ring, same port, any order");
+    Case::new(Reroute, Ring, 3, 1).in_any_order().tried("ring, other port, any order");
+    Case::new(Reroute, DelayQueue, 3, 1).in_any_order().tried("delay queue, other port, any order");
+}
+
+#[test]
 #[ignore = "for the nightly run: minutes"]
 fn in_every_way_of_larger_worlds_nothing_is_lost() {
     Case::new(SamePort, Ring, 6, 1).tried("ring, same port");
@@ -292,10 +311,14 @@ fn in_every_way_of_larger_worlds_nothing_is_lost() {
     Case::new(Reroute, Ring, 6, 1).tried("ring, other port");
     Case::new(Reroute, Ring, 3, 2).tried("ring, other port");
     Case::new(Reroute, DelayQueue, 4, 1).tried("delay queue, other port");
+    Case::new(SamePort, Ring, 3, 2).in_any_order().tried("ring, same port, any order");
+    Case::new(Reroute, Ring, 3, 2).in_any_order().tried("ring, other port, any order");
 }
 
 #[test]
 fn a_copy_that_is_forgotten_early_is_found_missing() {
-    let told = found(Canary::EarlyForget, || Case::new(SamePort, Ring, 2, 1).explored());
-    assert!(told.as_ref().is_none_or(|told| told.contains("arrive")), "{told:?}");
+    for case in [Case::new(SamePort, Ring, 2, 1), Case::new(SamePort, Ring, 2, 1).in_any_order()] {
+        let told = found(Canary::EarlyForget, || case.explored());
+        assert!(told.as_ref().is_none_or(|told| told.contains("arrive")), "{told:?}");
+    }
 }

@@ -83,7 +83,11 @@ fn config(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) ->
         line_ports: topology.switch(switch).ports.len() as u16,
         caching_ports: numbers(&mut caching.into_iter()),
         ring_shares: ring_shares(settings, switch, around),
-        settings: settings.clone(),
+        settings: SqrSettings {
+            any_order: Some(settings.any_order(around.scenario)),
+            any_order_age: settings.any_order_age(around.scenario),
+            ..settings.clone()
+        },
     })
 }
 
@@ -122,6 +126,8 @@ mod tests {
     classes = [1]
     ports = [5001, 80]
     vlans = [10]
+    any_order = [0]
+    any_order_age = "45 us"
     caching = "delay-queue"
     caching_ports = ["sw3->h", "sw3->sw4", "sw4->sw5"]
     steady_delay = "40 us"

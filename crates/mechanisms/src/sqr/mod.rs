@@ -23,7 +23,10 @@
 //! - Moved packets wait in the queue of their class at the backup port. They are copied there if its link is protected
 //!   too (algorithm 2 copies nothing on a backup path), so that they survive a second failure.
 //! - Unprotected packets are moved to the backup port too.
+//!
+//! Packets of some classes need no order: see [`any_order`].
 
+mod any_order;
 mod backup_paths;
 mod check;
 mod clock;
@@ -46,10 +49,11 @@ use crate::sqr::metadata::CacheMetadata;
 use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
-    Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, TimerToken,
-    Verdict,
+    Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, QueueConfig, QueueLimit, Report, Resources,
+    TimerToken, Verdict,
 };
 
+use any_order::AnyOrder;
 use backup_paths::{BackupPaths, MovedPackets, PathChange};
 pub use clock::Clock;
 pub use config::{RingShare, SqrConfig};
@@ -60,7 +64,10 @@ pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use timer::Timer;
 use utilization::Utilization;
 
+/// The role of a packet in the order.
 const CACHED: u8 = 1;
+/// The role of a copy of a packet that needs no order.
+const ANY_ORDER: u8 = 2;
 
 /// The minimum wait for a packet that may be missing. It is longer than the round of any copy, even among thousands of
 /// copies on a busy port.
@@ -90,6 +97,8 @@ pub struct Sqr {
     failure_delay: Duration,
     steady_delay_ns: u32,
     failure_delay_ns: u32,
+    /// The age above which a copy that needs no order is not sent.
+    any_order_age_ns: u32,
     is_protected: Vec<bool>,
     /// The ring's queue, by port. The home queues of a protected port follow it.
     caching_queues: Vec<QueueId>,
@@ -105,6 +114,8 @@ pub struct Sqr {
     ways: BackupPaths,
     #[part]
     order: PacketOrder,
+    #[part]
+    any_order: AnyOrder,
     is_paused_by_backstop: bool,
     counters: SwitchCounters,
 }
@@ -125,12 +136,14 @@ impl Sqr {
         // The stall time only has to be long. It is not from the paper, where the order never skips a packet.
         let stall_timeout_ns = failure_delay_ns.saturating_mul(4).max(STALL_NS);
         let window_ns = clock.ticks(settings.utilization_window);
+        let any_order_age = settings.any_order_age.filter(|&age| age < clock.longest());
         Self {
             clock,
             steady_delay,
             failure_delay,
             steady_delay_ns: clock.ticks(steady_delay) / if sings(Canary::EarlyForget) { 4 } else { 1 },
             failure_delay_ns,
+            any_order_age_ns: any_order_age.map_or(u32::MAX, |age| clock.ticks(age)),
             is_protected: (0..config.line_ports).map(|port| config.protected.contains(&PortId(port))).collect(),
             caching_queues: Vec::new(),
             home: HomeQueues::default(),
@@ -139,6 +152,7 @@ impl Sqr {
             utilization: Utilization::new(ports, &config.caching_ports, window_ns),
             ways: BackupPaths::new(ports, &config.protected),
             order: PacketOrder::new(ports, stall_timeout_ns, first_tag),
+            any_order: AnyOrder::new(ports, settings.any_order.as_deref().unwrap_or_default()),
             is_paused_by_backstop: false,
             counters: SwitchCounters::new(ports),
             config,
@@ -154,6 +168,9 @@ impl Sqr {
         if !self.is_protected[usize::from(port.0)] {
             return Verdict::Continue;
         }
+        if self.any_order.contains(context.packet().class) {
+            return self.judge_any_order(context, least_loaded);
+        }
         let is_marked = self.is_marked(context);
         // The order needs to know now whether a copy will exist: a packet that leaves without a copy gets no tag, since
         // nothing could answer for that tag later (section III-E).
@@ -168,7 +185,7 @@ impl Sqr {
         let backup = way.filter(|&way| way != port);
         match (self.order.original(context.pass(), port, way.is_some(), may_copy || backup.is_some()), backup) {
             (OriginalTurn::Direct(tag), None) => {
-                self.copy(context, metadata(tag), least_loaded);
+                self.copy(context, metadata(tag), least_loaded, CACHED);
                 Verdict::Continue
             }
             (OriginalTurn::Direct(tag), Some(backup)) => {
@@ -189,6 +206,59 @@ impl Sqr {
         }
     }
 
+    /// Lets an original that needs no order leave. Moves it to the backup, where egress sees it again, if it came to the
+    /// queue before the failure.
+    fn judge_any_order(&mut self, context: &mut Context<'_>, least_loaded: PortId) -> Verdict {
+        let (port, now_ns) = (context.port(), self.clock.now_ns(context));
+        let is_marked = self.is_marked(context);
+        let may_copy = is_marked && self.admit_copy(context, least_loaded);
+        let path = self.any_order.original(context.pass(), port);
+        self.counters.port(port).marked += u64::from(is_marked);
+        match path.way {
+            Some(way) if way != port => {
+                self.counters.port(port).moved += 1;
+                return self.move_to(context, way);
+            }
+            // Its queue is held until there is a path.
+            None if is_marked => return self.move_to(context, port),
+            _ if may_copy => {
+                let (tag, started_ns) = (path.tag(), now_ns);
+                let metadata = CacheMetadata { tag, started_ns, primary: port, is_kept_back: false, skip: None };
+                self.copy(context, metadata, least_loaded, ANY_ORDER);
+            }
+            _ => self.counters.port(port).unprotected += u64::from(is_marked),
+        }
+        Verdict::Continue
+    }
+
+    /// Sends a copy of a packet that needs no order if a failure can have lost the original, or lets it wait for its
+    /// age.
+    fn judge_any_order_copy(&mut self, context: &mut Context<'_>) -> Verdict {
+        let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
+        let now_ns = self.clock.now_ns(context);
+        let least_loaded = self.look_for_port(context, cached.tag, now_ns);
+        let path = self.any_order.path(context.pass(), cached.primary);
+        self.counters.port(cached.primary).passes += 1;
+        let age_ns = self.clock.elapsed_ns(cached.started_ns, now_ns);
+        let is_lost = cached.is_kept_back || path.can_have_lost(&cached, self.clock, self.steady_delay_ns);
+        if !is_lost && age_ns < self.steady_delay_ns {
+            return self.go_round(least_loaded, self.steady_delay_ns - age_ns);
+        }
+        if !is_lost || age_ns > self.any_order_age_ns {
+            return self.end_copy(context, cached.primary);
+        }
+        let Some(way) = path.way else {
+            // The verdict must outlive the next failure.
+            context.packet().shims.replace(CacheMetadata { is_kept_back: true, ..cached });
+            return self.wait_at_home(cached.primary, cached.tag);
+        };
+        self.counters.port(cached.primary).resent += 1;
+        self.counters.cached.remove(context.now(), context.packet().frame_bytes);
+        context.packet().remove_shim::<CacheMetadata>();
+        context.release();
+        self.move_to(context, way)
+    }
+
     /// Runs algorithms 1 to 3 for a packet in the cache, and for a packet that was moved from its primary port.
     fn judge_cached(&mut self, context: &mut Context<'_>) -> Verdict {
         let mut cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
@@ -200,10 +270,8 @@ impl Sqr {
         let least_loaded = if has_moved {
             self.moved[usize::from(cached.primary.0)].remove();
             self.utilization.note(context.pass(), port, bytes, now_ns, self.clock)
-        } else if self.config.settings.finds_idle_ports {
-            self.utilization.look(context.pass(), cached.tag, now_ns, self.clock)
         } else {
-            self.utilization.least_loaded(context.pass())
+            self.look_for_port(context, cached.tag, now_ns)
         };
         let way = self.ways.way(context.pass(), cached.primary);
         self.counters.port(cached.primary).passes += 1;
@@ -242,6 +310,15 @@ impl Sqr {
                 }
                 self.wait_at_home(cached.primary, cached.tag)
             }
+        }
+    }
+
+    /// Returns the least loaded port, after a look at another one if copies do so.
+    fn look_for_port(&mut self, context: &mut Context<'_>, tag: u32, now_ns: u32) -> PortId {
+        if self.config.settings.finds_idle_ports {
+            self.utilization.look(context.pass(), tag, now_ns, self.clock)
+        } else {
+            self.utilization.least_loaded(context.pass())
         }
     }
 
@@ -300,19 +377,19 @@ impl Sqr {
         context.packet().push_shim(metadata).expect("a packet in egress has room");
     }
 
-    fn copy(&mut self, context: &mut Context<'_>, metadata: CacheMetadata, towards: PortId) {
+    fn copy(&mut self, context: &mut Context<'_>, metadata: CacheMetadata, towards: PortId, role: u8) {
         let bytes = context.packet().frame_bytes;
         let queue = self.caching_queue(towards);
         // Egress cloning makes the copy, and the original leaves at once (section III-F).
         let edit = |packet: &mut Packet| packet.push_shim(metadata).expect("a packet in egress has room");
         let admitted = match self.config.settings.caching {
             SqrCaching::Ring => {
-                context.queue(towards, queue).mirror(CACHED, edit);
+                context.queue(towards, queue).mirror(role, edit);
                 Ok(())
             }
             SqrCaching::DelayQueue => {
                 let delay = Duration::from_ns(u64::from(self.steady_delay_ns));
-                context.queue(towards, queue).mirror_held(delay, CACHED, edit)
+                context.queue(towards, queue).mirror_held(delay, role, edit)
             }
         };
         let counters = self.counters.port(metadata.primary);
@@ -321,7 +398,9 @@ impl Sqr {
             Ok(()) => self.counters.cached.add(context.now(), bytes),
             Err(_) => {
                 counters.copies_refused += 1;
-                self.order.note_missing(context.pass(), &metadata);
+                if role == CACHED {
+                    self.order.note_missing(context.pass(), &metadata);
+                }
             }
         }
     }
@@ -355,7 +434,7 @@ impl Sqr {
         if !self.is_protected[usize::from(context.port().0)] {
             self.order.retire(context.pass(), &copy);
         } else if self.admit_copy(context, least_loaded) {
-            self.copy(context, copy, least_loaded);
+            self.copy(context, copy, least_loaded, CACHED);
         } else {
             self.counters.port(cached.primary).unprotected += 1;
             self.order.note_missing(context.pass(), &copy);
@@ -366,7 +445,11 @@ impl Sqr {
 
     fn retire(&mut self, context: &mut Context<'_>, cached: &CacheMetadata) -> Verdict {
         self.order.retire(context.pass(), cached);
-        self.counters.port(cached.primary).retired += 1;
+        self.end_copy(context, cached.primary)
+    }
+
+    fn end_copy(&mut self, context: &mut Context<'_>, primary: PortId) -> Verdict {
+        self.counters.port(primary).retired += 1;
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         Verdict::Drop(DropReason::CopyRetired)
     }
@@ -392,8 +475,18 @@ impl Sqr {
         if self.order.check_copies_passed(context.pass(), primary, next) {
             context.scheduler(primary).release_hosts();
         } else if self.home.queue(primary, next) != self.home.queue(primary, next.wrapping_sub(1)) {
-            context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+            self.hold_all_but(Some(self.home.queue(primary, next)), primary, context);
         }
+    }
+
+    /// Holds the queues of hosts at `primary` except `served` and, with a path, those of packets that need no order.
+    fn hold_all_but(&self, served: Option<QueueId>, primary: PortId, context: &mut Context<'_>) {
+        let mut open: Vec<_> = served.into_iter().collect();
+        if self.any_order.has_way(primary) {
+            let classes = self.any_order.classes().iter();
+            open.extend(classes.map(|&class| context.ports().class_queue(primary, class)));
+        }
+        context.scheduler(primary).hold_hosts_but(&open);
     }
 
     fn forward(&self, port: PortId) -> Verdict {
@@ -425,14 +518,14 @@ impl Sqr {
                 // Serve nothing at this port: originals behind the failure must not overtake the copies (section
                 // III-E).
                 self.order.rewind(primary);
-                context.scheduler(primary).hold_hosts_but(&[]);
+                self.hold_all_but(None, primary, context);
             }
             PathChange::Found { primary, number } => {
                 // The outage itself is no stall of the order.
                 self.order.restart_wait(primary);
                 if self.order.has_copies_to_send(primary) {
                     let next = self.order.next(primary);
-                    context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+                    self.hold_all_but(Some(self.home.queue(primary, next)), primary, context);
                     // Egress steps over a missing tag only if a packet waits in the served home queue. The control
                     // plane covers the case of an empty queue.
                     self.looked_at[usize::from(primary.0)] = Look { next, idle: 0 };
@@ -442,7 +535,7 @@ impl Sqr {
                 }
             }
             PathChange::Moving { primary, number } => {
-                context.scheduler(primary).hold_hosts_but(&[]);
+                self.hold_all_but(None, primary, context);
                 self.hold_longer(primary, number, context);
             }
         }
@@ -471,7 +564,7 @@ impl Sqr {
         if self.order.has_copies_to_send(primary) {
             let next = self.order.next(primary);
             if stepped_over > 0 {
-                context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+                self.hold_all_but(Some(self.home.queue(primary, next)), primary, context);
             }
             let look = &mut self.looked_at[usize::from(primary.0)];
             let idle = if look.next == next { look.idle.saturating_add(1) } else { 0 };
@@ -503,24 +596,46 @@ impl Mechanism for Sqr {
             ring.chain(std::iter::repeat_n(home, homes)).map(move |queue| (port, queue))
         };
         Needs {
-            hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
+            hooks: ports.clone().map(|port| (port, self.hooks(port))).collect(),
             queues: ports.flat_map(queues).collect(),
             ..Needs::default()
         }
     }
 
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
+        let &mut Packet { class, egress_port: port, .. } = context.packet();
+        if !self.any_order.contains(class) {
+            return Verdict::Continue;
+        }
+        match self.any_order.steer(context.pass(), port) {
+            Some(way) if way != port => {
+                self.counters.port(port).moved += 1;
+                self.move_to(context, way)
+            }
+            _ => Verdict::Continue,
+        }
+    }
+
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
-        if context.is_mine() { self.judge_cached(context) } else { self.judge_original(context) }
+        if !context.is_mine() {
+            self.judge_original(context)
+        } else if context.packet().role == ANY_ORDER {
+            self.judge_any_order_copy(context)
+        } else {
+            self.judge_cached(context)
+        }
     }
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
-        // A moved packet found no room at the backup.
-        if cached.is_kept_back && !self.is_for_home(context.packet(), cached.primary) {
-            self.moved[usize::from(cached.primary.0)].remove();
+        if context.packet().role == CACHED {
+            // A moved packet found no room at the backup.
+            if cached.is_kept_back && !self.is_for_home(context.packet(), cached.primary) {
+                self.moved[usize::from(cached.primary.0)].remove();
+            }
+            // The tag must not be waited for: its packet no longer exists.
+            self.order.withdraw(context.pass(), &cached);
         }
-        // The tag must not be waited for: its packet no longer exists.
-        self.order.withdraw(context.pass(), &cached);
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         let counters = self.counters.port(cached.primary);
         let refused = if cached.is_kept_back { &mut counters.kept_back_refused } else { &mut counters.copies_refused };
@@ -530,11 +645,7 @@ impl Mechanism for Sqr {
 
     fn on(&mut self, event: Event, context: &mut Context<'_>) {
         match event {
-            Event::PortState { port, state } => {
-                for change in self.ways.set_state(port, state) {
-                    self.follow(change, context);
-                }
-            }
+            Event::PortState { port, state } => self.follow_port(port, state, context),
             Event::Timer(token) => self.end_wait(token, context),
             _ => {}
         }
@@ -542,6 +653,7 @@ impl Mechanism for Sqr {
 
     fn resources(&self) -> Resources {
         let registers = self.utilization.stated().chain(self.ways.stated()).chain(self.order.stated());
+        let registers = registers.chain(self.any_order.stated());
         let own_queues = self.caching_queues.iter().map(|queue| u64::from(queue.0)).sum();
         resources::resources(&self.config, registers, own_queues)
     }
@@ -552,6 +664,25 @@ impl Mechanism for Sqr {
 }
 
 impl Sqr {
+    fn hooks(&self, port: PortId) -> HookSet {
+        let steers = self.is_protected[usize::from(port.0)] && !self.any_order.classes().is_empty();
+        if steers { HookSet::EGRESS.with(HookSet::INGRESS_TOWARDS) } else { HookSet::EGRESS }
+    }
+
+    fn follow_port(&mut self, port: PortId, state: PortState, context: &mut Context<'_>) {
+        if self.ways.fails(port, state) {
+            self.any_order.note_failure(port, self.clock.now_ns(context));
+        }
+        let changes = self.ways.set_state(port, state);
+        for &primary in &self.config.protected {
+            self.any_order.set_way(primary, self.ways.target(primary));
+        }
+        changes.into_iter().for_each(|change| self.follow(change, context));
+        // Packets that need no order do not wait for the end of a move, but for a path.
+        let moving = self.config.protected.iter().copied().filter(|&primary| self.ways.is_moving(primary));
+        moving.for_each(|primary| self.hold_all_but(None, primary, context));
+    }
+
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         match Timer::from_token(token) {
             Timer::Look { primary, number } => self.look_after_copies(primary, number, context),

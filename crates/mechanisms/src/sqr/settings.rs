@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use hitless_core::settings::quantity::{Optional, Text};
 use hitless_core::wire::{Bytes, Duration, ServiceKey};
-use hitless_scenario::Scenario;
+use hitless_hosts::transport::uet::UetSettings;
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_scenario::{FlowGroup, Protocol, Scenario};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,17 @@ pub struct SqrSettings {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(range(min = 1, max = 4094)))]
     pub vlans: Vec<u16>,
+    /// Traffic classes with packets that need no order (an extension of the paper). They never wait for their order, and
+    /// copies of lost packets go out as soon as a path exists. Other classes keep their order. Left out: the classes of
+    /// spraying connections ("uet") that share neither class nor queue with other flows; in live runs no class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(range(max = 127)))]
+    pub any_order: Option<Vec<u8>>,
+    /// Maximum age of a copy that is sent after a failure; only for `any_order`. The sender has already repeated the
+    /// packet of an older copy, and takes its late acknowledgement for congestion.
+    #[schemars(extend("x-default" = "the shortest timeout of such \"uet\" flows, less their base_rtt; else unlimited"))]
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub any_order_age: Option<Duration>,
     /// Where copies are kept.
     #[serde(default)]
     pub caching: SqrCaching,
@@ -95,6 +107,8 @@ impl Default for SqrSettings {
             classes: Vec::new(),
             ports: Vec::new(),
             vlans: Vec::new(),
+            any_order: None,
+            any_order_age: None,
             caching: SqrCaching::default(),
             caching_ports: Vec::new(),
             steady_delay: None,
@@ -143,6 +157,20 @@ pub struct SqrBackstop {
     pub resume: Bytes,
 }
 
+/// The queue of a class at a port: switches look at three bits of the class.
+fn queue_of(scenario: &Scenario, class: u8) -> u8 {
+    scenario.switch.queue_of_class(class & 7)
+}
+
+/// The settings of a group's transport if it sprays packets.
+fn spraying<'s>(scenario: &'s Scenario, group: &FlowGroup) -> Option<&'s UetSettings> {
+    let named = scenario.transports.iter().find(|transport| transport.name == group.transport);
+    match &named?.protocol {
+        Protocol::Uet(uet) => Some(uet),
+        _ => None,
+    }
+}
+
 const NS: Duration = Duration::from_ns(1);
 
 impl SqrSettings {
@@ -160,6 +188,35 @@ impl SqrSettings {
         }
         let key = service();
         (key.port != 0 && ports.contains(&key.port)) || (key.vlan != 0 && vlans.contains(&key.vlan))
+    }
+
+    /// The classes with packets that need no order. A live run has no flows to derive them from.
+    pub fn any_order(&self, scenario: &Scenario) -> Vec<u8> {
+        if let Some(classes) = &self.any_order {
+            return classes.clone();
+        }
+        let groups = scenario.flows.iter();
+        let (sprayed, others): (Vec<_>, Vec<_>) = groups.partition(|group| spraying(scenario, group).is_some());
+        let with_others: BTreeSet<u8> = others.iter().map(|group| queue_of(scenario, group.class)).collect();
+        let classes: BTreeSet<u8> = sprayed.iter().map(|group| group.class).collect();
+        classes.into_iter().filter(|&class| !with_others.contains(&queue_of(scenario, class))).collect()
+    }
+
+    /// The maximum age of a copy that is sent: its packet arrives and is acknowledged before the sender's timeout.
+    pub fn any_order_age(&self, scenario: &Scenario) -> Option<Duration> {
+        let classes = self.any_order(scenario);
+        let groups = scenario.flows.iter().filter(|group| classes.contains(&group.class));
+        let uet = groups.filter_map(|group| spraying(scenario, group));
+        self.any_order_age.or(uet.map(|uet| uet.timeout.saturating_sub(uet.base_rtt)).min())
+    }
+
+    /// A group of flows in order, with a class of `any_order` in the same queue.
+    pub(super) fn shared_queue<'s>(&self, scenario: &'s Scenario) -> Option<(u8, &'s FlowGroup)> {
+        let classes = self.any_order.as_deref().unwrap_or_default();
+        let ordered = || scenario.flows.iter().filter(|group| !classes.contains(&group.class));
+        let shares =
+            |class: u8| ordered().find(move |group| queue_of(scenario, group.class) == queue_of(scenario, class));
+        classes.iter().find_map(|&class| Some((class, shares(class)?)))
     }
 
     /// The steady delay and the failure delay.

@@ -96,6 +96,57 @@ fn all_ports_with_a_link_have_a_caching_queue_unless_some_are_named() {
     assert_eq!(sqr(&changed("ports = [5001]", named)).caching_ports, ["sw6->sw9", "sw10->sw5"]);
 }
 
+/// The classes of packets that need no order, in the testbed with spraying flows of `class` next to datagrams of class
+/// 0, and more of SQR's settings.
+fn any_order(class: u8, switch: &str, more: &str) -> Result<Vec<u8>, String> {
+    let sprays = format!(
+        "[[transport]]\nname = \"spray\"\nkind = \"uet\"\n\n[[flows]]\nname = \"sprayed\"\nkind = \"long\"\n\
+         transport = \"spray\"\nclass = {class}\nsources = [\"h1\"]\ndestinations = [\"h3\"]\n\n{switch}[[link]]"
+    );
+    let text = changed("[[link]]", &sprays).replace("ports = [5001]", more);
+    let scenario = check(&text, "").map_err(|error| error.to_string())?;
+    Ok(any_order_of(&scenario))
+}
+
+fn any_order_of(scenario: &Scenario) -> Vec<u8> {
+    scenario.mechanisms[0].settings::<SqrSettings>().expect("an entry of SQR").any_order(scenario)
+}
+
+#[test]
+fn packets_need_no_order_if_only_spraying_flows_use_their_queue() {
+    let queues = "[switch]\nqueues_per_port = 3\nscheduler = \"drr\"\n\n";
+    let table = [
+        (0, "", "", Ok(vec![])),
+        (1, queues, "", Ok(vec![1])),
+        (0, queues, "", Ok(vec![])),
+        (1, queues, "any_order = []", Ok(vec![])),
+        (1, queues, "any_order = [0, 1]", Ok(vec![0, 1])),
+        (0, "", "any_order_age = \"9 us\"", Err("any_order_age: has no effect")),
+        (0, "", "any_order = [1]", Err("class 1 shares its queue with class 0 of the flows 'steady'")),
+    ];
+    for (class, switch, more, expected) in table {
+        match (any_order(class, switch, more), expected) {
+            (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+            (found, expected) => assert_eq!(found, expected.map_err(String::from), "{class} {switch:?} {more:?}"),
+        }
+    }
+}
+
+/// A live run has no flows to derive the classes from.
+#[test]
+fn without_flows_all_packets_keep_their_order() {
+    let text = TESTBED.replace("kind = \"udp\"\nrate = \"1 Gbps\"", "kind = \"uet\"");
+    let mut scenario = check(&text.replace("constant-rate", "long"), "").expect("it is valid");
+    assert_eq!(any_order_of(&scenario), [0]);
+    let Protocol::Uet(uet) = &scenario.transports[0].protocol else { panic!("no spraying transport") };
+    let useful = uet.timeout.saturating_sub(uet.base_rtt);
+    assert!(useful > Duration::ZERO);
+    let age = |scenario: &Scenario| scenario.mechanisms[0].settings::<SqrSettings>().unwrap().any_order_age(scenario);
+    assert_eq!(age(&scenario), Some(useful));
+    scenario.flows.clear();
+    assert_eq!((any_order_of(&scenario), age(&scenario)), (vec![], None));
+}
+
 #[test]
 fn failures_that_cannot_be_are_refused() {
     let link = "link = \"sw6<->sw10\"";

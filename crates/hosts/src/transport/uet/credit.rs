@@ -16,12 +16,18 @@ pub(super) struct Credit {
     maximum: i64,
     /// Whether the initial credit is in use.
     is_speculative: bool,
+    /// The number of flows that share the host's card: together they request what one of them would.
+    flows: i64,
 }
 
 impl Credit {
     pub fn new(maximum: u64) -> Self {
         let maximum = maximum as i64;
-        Self { available: maximum, granted_bytes: 0, maximum, is_speculative: true }
+        Self { available: maximum, granted_bytes: 0, maximum, is_speculative: true, flows: 1 }
+    }
+
+    pub fn share_card(&mut self, flows: usize) {
+        self.flows = flows as i64;
     }
 
     pub fn may_send(&self) -> bool {
@@ -57,7 +63,7 @@ impl Credit {
             // A short flow asks for a packet in any case.
             wanted = wanted.max(full);
         }
-        self.granted_bytes.saturating_add_signed(wanted)
+        self.granted_bytes.saturating_add_signed(wanted / self.flows)
     }
 }
 

@@ -337,6 +337,13 @@ impl Sender for UetSender {
     }
 
     #[inline]
+    fn share_card(&mut self, flows: usize) {
+        if let Some(credit) = &mut self.credit {
+            credit.share_card(flows);
+        }
+    }
+
+    #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
         if let Some(entropy) = self.paths.take_probe(now) {
             return Some(self.control(UetHeader::Probe(UetProbe { entropy })));

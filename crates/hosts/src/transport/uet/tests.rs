@@ -142,6 +142,35 @@ fn a_trimmed_original_tells_nothing_about_its_repetition() {
     assert_eq!(trimmed(&again[0]).1, 1, "a trimmed repetition is repeated");
 }
 
+/// The authors' `computePullTarget`: the smaller of backlog and window, less the credit left, divided by the flows that
+/// wait for the card (the sender itself included), and rounded towards 0.
+#[test]
+fn flows_that_share_a_card_divide_their_requests() {
+    for (flows, wanted) in [(1, 104_150), (2, 52_075), (3, 34_716), (21, 4_959)] {
+        let mut credit = Credit::new(100_000);
+        credit.receiver_answered();
+        credit.granted(50_000);
+        // 50,000 B were granted, and 54,150 B are spent.
+        (0..13).for_each(|_| credit.spend(4_150));
+        credit.spend(200);
+        credit.share_card(flows);
+        assert_eq!(credit.target(2_000_000, None, 4_150), 50_000 + wanted, "{flows} flows");
+        // A backlog of 8,300 B is all requested by a flow on its own.
+        let short = (8_300 + 4_150) / flows as u64;
+        assert_eq!(credit.target(8_300, None, 4_150), 50_000 + short, "{flows} flows");
+    }
+    let mut sender = sender(UetSettings { congestion: super::settings::UetCongestion::Rccc, ..UetSettings::default() });
+    sender.write(Time::ZERO, 10_000_000);
+    let mut target = |flows: usize| {
+        sender.share_card(flows);
+        let packet = sender.poll_transmit(Time::ZERO).map(packet).expect("credit for a window");
+        data(&packet).credit_target
+    };
+    // The initial window is 262,930 B: after the first packet a packet is wanted, after the second two.
+    assert_eq!([target(1), target(2)], [4_150, 4_150]);
+    assert_eq!(target(4), 3 * 4_150 / 4);
+}
+
 #[test]
 fn a_receiver_reports_trimmed_packets_and_places_others_in_any_order() {
     let mut receiver = UetReceiver::new(UetSettings::default(), RATE);

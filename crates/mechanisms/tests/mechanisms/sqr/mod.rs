@@ -1,12 +1,13 @@
 //! SQR on a switch with failing links.
 
+mod any_order;
 mod world;
 
 use hitless_core::wire::{Bytes, Duration, PortId, ServiceKey, Time};
 use hitless_mechanisms::sqr::{SqrBackstop, SqrCaching, SqrRelease};
 use hitless_switch::{BufferPolicy, DropReason};
 use proptest::prelude::*;
-use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, RETURN_HOLD, Recovery, SOURCE, Setting, THIRD};
+use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, RETURN_HOLD, Recovery, SOURCE, SPRAYED, Setting, THIRD};
 
 /// Full frames at `percent` of 10G for `us` microseconds, all protected.
 fn stream(percent: u64, us: u64) -> Vec<Arrival> {
@@ -302,6 +303,8 @@ prop_compose! {
             buffer: BufferPolicy::Static,
             backstop: None,
             caching_ports,
+            sprays: false,
+            any_order_age: None,
         };
         Setting { clock_bits: (setting.least_clock_bits() + spare_bits).min(32), ..setting }
     }

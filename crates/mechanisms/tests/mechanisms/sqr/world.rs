@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_core::wire::{BitRate, Duration, Packet, PortId, ServiceKey, Time, Transport, UdpHeader};
+use hitless_core::wire::{BitRate, Duration, Packet, PortId, QueueId, ServiceKey, Time, Transport, UdpHeader};
 use hitless_mechanisms::sqr::{Clock, Sqr, SqrBackstop, SqrCaching, SqrConfig, SqrRelease, SqrSettings};
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
@@ -20,6 +20,8 @@ pub const RETURN_HOLD: Duration = Duration::from_us(20);
 
 /// The class of protected packets; packets of other classes are unprotected.
 pub const MARKED: u8 = 1;
+/// The class of protected packets that need no order, if [`Setting::sprays`].
+pub const SPRAYED: u8 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Recovery {
@@ -47,6 +49,10 @@ pub struct Setting {
     pub buffer: BufferPolicy,
     pub backstop: Option<SqrBackstop>,
     pub caching_ports: Vec<PortId>,
+    /// Whether packets of [`SPRAYED`] are protected, in a queue of their own.
+    pub sprays: bool,
+    /// Maximum age of a copy of [`SPRAYED`] that is sent.
+    pub any_order_age: Option<Duration>,
 }
 
 impl Setting {
@@ -66,6 +72,8 @@ impl Setting {
             buffer: BufferPolicy::Static,
             backstop: None,
             caching_ports: vec![SOURCE, BACKUP, THIRD],
+            sprays: false,
+            any_order_age: None,
         }
     }
 
@@ -99,7 +107,9 @@ impl Setting {
             caching_ports: self.caching_ports.clone(),
             ring_shares: Vec::new(),
             settings: SqrSettings {
-                classes: vec![MARKED],
+                classes: if self.sprays { vec![MARKED, SPRAYED] } else { vec![MARKED] },
+                any_order: self.sprays.then(|| vec![SPRAYED]),
+                any_order_age: self.any_order_age,
                 steady_delay: Some(steady_delay),
                 failure_delay: Some(steady_delay + repair + self.slack),
                 clock_bits: self.clock_bits,
@@ -135,6 +145,8 @@ pub struct Arrival {
 pub struct World {
     /// Marked packets that reached the receiver, by intended port: numbers and times, duplicates included.
     pub delivered: [Vec<(u64, Time)>; 4],
+    /// Packets of [`SPRAYED`] that reached the receiver.
+    pub sprayed: Vec<(u64, Time)>,
     pub unmarked_delivered: u64,
     pub lost_on_links: u64,
     pub ended: [u64; DropReason::COUNT],
@@ -157,7 +169,11 @@ impl Bench {
     pub fn with_config(setting: &Setting, config: SqrConfig) -> Self {
         let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
         let queue = QueueConfig::normal(QueueLimit::Unlimited);
-        let port = PortConfig::fifo(setting.rate(), ETHERNET_OVERHEAD_BYTES, queue);
+        let mut port = PortConfig::fifo(setting.rate(), ETHERNET_OVERHEAD_BYTES, queue);
+        if setting.sprays {
+            port.queues.push(queue);
+            port.class_queue[usize::from(SPRAYED)] = QueueId(1);
+        }
         let mechanism = Box::new(Sqr::with_first_tag(config, setting.first_tag));
         let switch = Switch::new(architecture, vec![port; 4], setting.buffer, vec![mechanism]);
         let services = Rc::new(RefCell::new(Vec::<ServiceKey>::new()));
@@ -172,9 +188,10 @@ impl Bench {
 
     /// Injects packets. Marked packets are numbered from 0 per intended port, in the order of `arrivals`.
     pub fn inject(&mut self, arrivals: &[Arrival]) {
-        let mut numbers = [0; 4];
+        let (mut numbers, mut sprayed) = ([0; 4], 0);
         for arrival in arrivals {
-            let number = &mut numbers[usize::from(arrival.towards.0)];
+            let sprays = arrival.class == SPRAYED;
+            let number = if sprays { &mut sprayed } else { &mut numbers[usize::from(arrival.towards.0)] };
             let service = self.services.borrow().len() as u32;
             self.services.borrow_mut().push(arrival.service);
             let packet = Packet {
@@ -186,7 +203,7 @@ impl Bench {
                 transport: Transport::Udp(UdpHeader { number: *number, ..UdpHeader::default() }),
                 ..Packet::default()
             };
-            *number += u64::from(arrival.class == MARKED);
+            *number += u64::from(sprays || arrival.class == MARKED);
             self.harness.enter(self.setting.start + arrival.after, 0, SOURCE, packet);
         }
     }
@@ -254,8 +271,11 @@ impl Bench {
         assert!(packet.shims.is_empty(), "metadata leaked to a link");
         if latest.is_some_and(|&(changed_at, is_up)| !is_up || changed_at > first_bit_at) {
             self.world.lost_on_links += 1;
-        } else if packet.class == MARKED {
+        } else if packet.class == MARKED || packet.class == SPRAYED {
             let Transport::Udp(header) = packet.transport else { panic!("only datagrams are here") };
+            if packet.class == SPRAYED {
+                return self.world.sprayed.push((header.number, now));
+            }
             self.world.delivered[packet.destination.0 as usize].push((header.number, now));
         } else {
             self.world.unmarked_delivered += 1;
