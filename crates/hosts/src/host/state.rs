@@ -68,7 +68,7 @@ pub struct HostState {
     /// Whether this host belongs to this partition.
     #[configured]
     pub is_here: bool,
-    /// The ports of a host with several, or with a changing line. `card` then stands for all of them, and never has room.
+    /// The ports of a host with several, or with a changing line. `card` then stands for all, and never has room.
     #[part]
     pub ports: Option<Box<Ports>>,
 }

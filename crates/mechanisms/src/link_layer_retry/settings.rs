@@ -76,7 +76,7 @@ impl Default for LinkLayerRetrySettings {
 
 impl LinkLayerRetrySettings {
     /// A profile for a link with a rate and a delay that change during the run: the buffer of the highest rate, and
-    /// times in which the lowest rate sends this buffer again. Without changes it equals [`Self::for_link`].
+    /// times for a replay of this buffer at the lowest rate. Without changes it equals [`Self::for_link`].
     pub fn for_range(range: LineRange) -> Self {
         let of = |rate| Self::for_link(rate, range.longest_delay);
         let (slowest, fastest) = (of(range.lowest_rate), of(range.highest_rate));

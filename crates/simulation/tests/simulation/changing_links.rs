@@ -185,6 +185,21 @@ fn a_changing_card_is_refused_where_nothing_can_follow_it() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// Cards with independent clocks slip now and then; a delay that shrinks must not let frames overtake.
+    #[test]
+    fn under_any_schedule_frames_of_a_card_keep_their_order(
+        seed in 0u64..1_000,
+        changes in proptest::collection::vec((1u64..20, 1u64..=100, 1u64..30), 1..6),
+    ) {
+        let mut periods = vec![(0, 100, 20)];
+        for (later_us, gbps, delay_us) in changes {
+            periods.push((periods[periods.len() - 1].0 + later_us * US, gbps, delay_us));
+        }
+        let text = chain(300, "1 MB", &of_card(&periods)).replace("clocks = \"ideal\"", &format!("seed = {seed}"));
+        let outcome = run(&format!("{text}[measure]\norder = true\n"));
+        prop_assert_eq!(received(&outcome), (300, 300, 0), "seed {}, {:?}", seed, periods);
+    }
+
     #[test]
     fn under_any_schedule_a_protected_link_repairs_every_loss(
         kind in 0..3usize,
