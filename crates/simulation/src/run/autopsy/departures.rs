@@ -4,9 +4,10 @@
 //! its queue, finds the frames that left while it waited. At a FIFO these are the frames in front of it. The walk takes
 //! place once, at the end of a message or at a collection: a hop only adds its departure.
 //!
-//! Memory: a collection replaces the waits of all ledgers with their [`Front`]s. It frees the departures of a port from
-//! before the arrival of its oldest waiting packet. The next collection waits for 65,536 departures, or for as many as
-//! this one has visited, if these are more: a departure costs at most one more step of a walk.
+//! Memory: a collection frees the departures that are in front of no wait of a ledger, and of no packet that waits now.
+//! Waits that an earlier collection has kept are replaced with their [`Front`]s, so that flows without progress do not
+//! keep departures. A departure costs at most two more steps: the next collection waits for at least as many departures
+//! as this one has kept, and as it has visited for fronts.
 
 use hitless_core::wire::{FlowId, Time};
 
@@ -21,6 +22,10 @@ const SETTLED: Wait = 1 << 31;
 
 /// Minimum number of departures between two collections.
 const SPARE: usize = 65_536;
+
+/// Minimum number of departures between two collections, for each packet: a packet on a path of up to six links ends
+/// before its wait is old.
+const SPARE_BY_PACKET: usize = 8;
 
 /// A frame that a port has sent.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +50,8 @@ pub(super) struct Departures {
     /// Departures of all ports, in the order of their handling; the first is a dummy.
     all: Vec<Departure>,
     collected_at: usize,
+    /// Number of departures that the last collection has kept.
+    old: usize,
     fronts: Vec<Front>,
 }
 
@@ -58,7 +65,7 @@ impl Default for Departures {
             place: 0,
             frame: Frame::default(),
         };
-        Self { all: vec![none], collected_at: SPARE, fronts: Vec::new() }
+        Self { all: vec![none], collected_at: SPARE, old: 0, fronts: Vec::new() }
     }
 }
 
@@ -109,11 +116,11 @@ impl Departures {
         front
     }
 
-    /// Replaces the waits of all ledgers with fronts, and frees the departures that waiting packets do not need.
-    /// `joined` has the arrival of the oldest waiting packet, by port.
+    /// Frees the departures that no wait needs. `joined` has the arrival of the oldest waiting packet, by port;
+    /// `packets` is the number of ledgers of packets.
     pub fn collect<'a>(
         &mut self,
-        now: Time,
+        (now, packets): (Time, usize),
         waits: impl Iterator<Item = &'a mut Wait>,
         joined: &[Time],
         ports: &mut [Port],
@@ -121,40 +128,73 @@ impl Departures {
     ) {
         assert!(self.all.len() < SETTLED as usize, "an autopsy keeps 2^31 departures");
         let steps_before = tally.steps;
-        self.settle(waits, ports, tally);
-        let mut moved = vec![0; self.all.len()];
-        let kept = vec![self.all[0]];
-        let old = std::mem::replace(&mut self.all, kept);
-        for (number, departure) in old.iter().enumerate().skip(1) {
-            // A FIFO hands over a packet before it leaves: the departures to come are in front of the next packets.
-            if departure.last_bit_at >= now.min(joined[departure.place as usize]) {
-                moved[number] = self.add(Departure { before: moved[departure.before as usize], ..*departure });
-            }
-        }
+        let mut young = self.settle(waits, ports, tally);
+        let mut is_needed = vec![false; self.all.len()];
+        young.iter().for_each(|wait| is_needed[**wait as usize] = true);
+        let joined = joined.iter().map(|&joined_at| joined_at.min(now)).collect();
+        self.mark(&mut is_needed, joined, ports);
+        let moved = self.keep(&is_needed);
+        young.iter_mut().for_each(|wait| **wait = moved[**wait as usize]);
         ports.iter_mut().for_each(|port| port.latest = moved[port.latest as usize]);
-        self.collected_at = self.all.len() + SPARE.max((tally.steps - steps_before) as usize);
+        self.old = self.all.len();
+        let steps = (tally.steps - steps_before) as usize;
+        self.collected_at = self.old + SPARE.max(SPARE_BY_PACKET * packets).max(steps).max(self.old);
     }
 
-    /// Replaces waits with fronts; fronts without a wait are freed.
-    fn settle<'a>(&mut self, waits: impl Iterator<Item = &'a mut Wait>, ports: &[Port], tally: &mut Tally) {
+    /// Marks the departures in front of the marked ones, and those since the times in `joined`, by port.
+    fn mark(&self, is_needed: &mut [bool], mut joined: Vec<Time>, ports: &[Port]) {
+        // From the latest on: a departure is in front of a later one if it left after that one had joined the queue.
+        for (departure, is_needed) in self.all.iter().zip(is_needed).skip(1).rev() {
+            let (port, joined_at) = (&ports[departure.place as usize], &mut joined[departure.place as usize]);
+            if *is_needed {
+                *joined_at = (departure.arrived_at + port.lead).min(*joined_at);
+            }
+            // A FIFO hands over a packet before it leaves: the departures to come are in front of the next packets.
+            *is_needed |= departure.last_bit_at >= *joined_at;
+        }
+    }
+
+    /// Frees the departures without a mark, and returns the new numbers of the others.
+    fn keep(&mut self, is_needed: &[bool]) -> Vec<u32> {
+        let mut moved = vec![0; self.all.len()];
+        let first = vec![self.all[0]];
+        let old = std::mem::replace(&mut self.all, first);
+        for (number, departure) in old.iter().enumerate().filter(|(number, _)| is_needed[*number]) {
+            moved[number] = self.add(Departure { before: moved[departure.before as usize], ..*departure });
+        }
+        moved
+    }
+
+    /// Replaces waits of before the last collection with fronts, and returns the others. Fronts without a wait are
+    /// freed.
+    fn settle<'a>(
+        &mut self,
+        waits: impl Iterator<Item = &'a mut Wait>,
+        ports: &[Port],
+        tally: &mut Tally,
+    ) -> Vec<&'a mut Wait> {
         let old = std::mem::take(&mut self.fronts);
-        let (mut of_departures, mut of_fronts) = (vec![0; self.all.len()], vec![0; old.len()]);
-        let mut fronts = Vec::new();
+        let (mut of_departures, mut of_fronts) = (vec![0; self.old], vec![0; old.len()]);
+        let (mut fronts, mut young) = (Vec::new(), Vec::new());
         for wait in waits.filter(|wait| **wait != 0) {
-            let is_settled = *wait & SETTLED != 0;
-            let known: &mut Wait = match is_settled {
-                true => &mut of_fronts[(*wait ^ SETTLED) as usize],
-                false => &mut of_departures[*wait as usize],
+            let settled = (*wait & SETTLED != 0).then_some((*wait ^ SETTLED) as usize);
+            let known: &mut Wait = match settled {
+                Some(front) => &mut of_fronts[front],
+                None if (*wait as usize) < self.old => &mut of_departures[*wait as usize],
+                None => {
+                    young.push(wait);
+                    continue;
+                }
             };
             if *known == 0 {
-                let front =
-                    if is_settled { old[(*wait ^ SETTLED) as usize].clone() } else { self.walk(*wait, ports, tally) };
+                let front = settled.map_or_else(|| self.walk(*wait, ports, tally), |front| old[front].clone());
                 *known = SETTLED | fronts.len() as u32;
                 fronts.push(front);
             }
             *wait = *known;
         }
         self.fronts = fronts;
+        young
     }
 }
 
@@ -191,17 +231,22 @@ mod tests {
         let expected = [(1, 1, 1_000_000), (2, 1, 1_000_000)];
         assert_eq!(seen(&departures.front(wait, &ports, &mut tally)), expected);
         let mut waits = [wait, 0, wait];
-        // A packet has joined the port at 2 us, and still waits.
+        // A packet has joined the port at 2 us, and still waits: the first frame is needed for the wait since 1 us.
         let joined = [Time(2_000_000)];
-        departures.collect(Time(9_000_000), waits.iter_mut(), &joined, &mut ports, &mut tally);
-        assert_eq!((waits[0], waits[1]), (waits[2], 0));
+        departures.collect((Time(9_000_000), 1), waits.iter_mut(), &joined, &mut ports, &mut tally);
+        assert_eq!((departures.all.len(), waits[0], waits[1], departures.fronts.len()), (5, waits[2], 0, 0));
         assert_eq!(seen(&departures.front(waits[0], &ports, &mut tally)), expected);
         let late = sent(&mut departures, &mut ports[0], &[(2, 11, 0)]);
         let front = departures.front(late, &ports, &mut tally);
         assert_eq!(seen(&front), [(2, 1, 1_000_000), (3, 1, 1_000_000)]);
-        departures.collect(Time(12_000_000), waits.iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
+        // The wait is old: it becomes a front, and all departures are free.
+        departures.collect((Time(12_000_000), 1), waits.iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
         assert_eq!((departures.all.len(), ports[0].latest, departures.fronts.len()), (1, 0, 1));
         assert_eq!(seen(&departures.front(waits[2], &ports, &mut tally)), expected);
+        departures.collect((Time(12_000_000), 1), waits.iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
+        assert_eq!(seen(&departures.front(waits[0], &ports, &mut tally)), expected);
+        departures.collect((Time(12_000_000), 1), [0].iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
+        assert!(departures.fronts.is_empty());
     }
 
     #[test]

@@ -182,10 +182,12 @@ impl Autopsy {
     fn collect(&mut self) {
         let joined = self.departures.are_due().then(|| self.joined());
         let Self { now, ledgers, flows, current, rares, departures, ports, tally, .. } = self;
+        let packets = ledgers.len();
         let of_flows = flows.iter_mut().flatten().flat_map(|flow| flow.ledgers());
         let all = ledgers.iter_mut().map(|of_packet| &mut of_packet.0).chain(of_flows).chain([current]);
         if let Some(joined) = joined {
-            departures.collect(*now, all.map(|ledger| &mut ledger.longest_wait), &joined, ports, tally);
+            let waits = all.map(|ledger| &mut ledger.longest_wait);
+            departures.collect((*now, packets), waits, &joined, ports, tally);
         } else if rares.are_due() {
             rares.collect(all.map(|ledger| &mut ledger.rare));
         }
