@@ -50,8 +50,7 @@ use crate::sqr::metadata::CacheMetadata;
 use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
-    Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, TimerToken,
-    Verdict,
+    Context, DropReason, Event, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, TimerToken, Verdict,
 };
 
 use any_order::AnyOrder;
