@@ -33,7 +33,7 @@ pub struct SqrSettings {
     #[schemars(inner(range(min = 1, max = 4094)))]
     pub vlans: Vec<u16>,
     /// Traffic classes without an order (an extension of the paper): their packets are never held for it, and copies of
-    /// lost packets are sent as soon as a path exists. Other classes keep their order. Left out: the classes of spraying
+    /// lost packets are sent as soon as a path exists. Other classes keep their order. Left out: classes of spraying
     /// connections ("uet") that share neither class nor queue with other flows; in live runs an empty list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(inner(range(max = 127)))]

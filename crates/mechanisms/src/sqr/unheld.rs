@@ -38,8 +38,8 @@ impl Sqr {
         }
     }
 
-    /// Lets an original that needs no order leave. One that came to the queue before the failure moves to the backup,
-    /// where egress sees it again.
+    /// Lets an original that needs no order leave. Originals queued before the failure move to the backup, where
+    /// egress sees them again.
     pub(super) fn judge_any_order(&mut self, context: &mut Context<'_>, least_loaded: PortId) -> Verdict {
         let (port, now_ns) = (context.port(), self.clock.now_ns(context));
         let is_marked = self.is_marked(context);
