@@ -2,7 +2,7 @@
 //!
 //! A receiver of a spraying connection accepts any order, and a hold only delays its packets. They get no tag. While
 //! the port has a path they leave at once, to the backup or back to their own port. Ingress sends them to the backup:
-//! a pass through egress of their own port would delay them, and NSCC answers delay with a smaller window.
+//! a pass through egress of the primary port would delay them, and NSCC answers delay with a smaller window.
 //!
 //! A copy notes the number of failures of its port. Its first pass after the next failure decides whether that failure
 //! can have lost the original. If so, the copy becomes an ordinary packet in the queue of its class at the port of the

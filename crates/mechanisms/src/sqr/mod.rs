@@ -260,7 +260,7 @@ impl Sqr {
         }
     }
 
-    /// Returns the least loaded port, after a look at another one if copies do so.
+    /// Returns the least loaded port, and looks at another port first (`finds_idle_ports`).
     fn look_for_port(&mut self, context: &mut Context<'_>, tag: u32, now_ns: u32) -> PortId {
         if self.config.settings.finds_idle_ports {
             self.utilization.look(context.pass(), tag, now_ns, self.clock)
