@@ -186,7 +186,7 @@ def _experiment(plan: str, name: str, arguments: str, last_us: str, first_us: st
 
 
 def times_us(run: Run) -> pl.Series:
-    """Return the times when senders have all acknowledgements, from the start of the run, as in the authors' results."""
+    """Return the times, from the start of the run, when senders have all acknowledgements, as the authors do."""
     done = run.table("flows").filter(pl.col("outcome") == "completed")
     return done["finished_ps"].cast(pl.Int64) / 1e6
 

@@ -1,13 +1,12 @@
-//! Packets that need no order (an extension; the paper keeps all packets in order).
+//! Packets that need no order (our extension: the paper keeps the order of all packets).
 //!
-//! A receiver of a spraying connection accepts any order, and a hold only delays its packets. They get no tag: while the
-//! port has a path they leave at once, to the backup or back to their own port, and never wait behind copies. Ingress
-//! sends them to the backup, because nothing is lost if they overtake packets in the queue of their own port: a pass of
-//! its egress would add the time of a copy to their delay, which a spraying sender takes for congestion.
+//! A receiver of a spraying connection accepts any order, and a hold only delays its packets. They get no tag. While
+//! the port has a path they leave at once, to the backup or back to their own port. Ingress sends them to the backup:
+//! a pass through egress of the primary port would delay them, and NSCC answers delay with a smaller window.
 //!
-//! A copy notes how often its port had failed. The first pass after the next failure decides whether that failure can
-//! have lost the original. If so, the copy becomes an ordinary packet in the queue of its class at the port of the path,
-//! where it is copied like any other.
+//! A copy notes the number of failures of its port. Its first pass after the next failure decides whether that failure
+//! can have lost the original. If so, the copy becomes an ordinary packet in the queue of its class at the port of the
+//! path, and egress copies it there.
 
 use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
@@ -44,7 +43,7 @@ impl OpenPath {
         match self.failures.wrapping_sub(failures) {
             0 => false,
             1 => clock.elapsed_ns(copy.started_ns, self.failed_at_ns) < steady_delay_ns,
-            // The time of the failure in question is no longer known: rather a duplicate than a loss.
+            // The time of that failure was overwritten. A duplicate is better than a loss.
             _ => true,
         }
     }

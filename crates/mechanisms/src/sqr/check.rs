@@ -125,7 +125,11 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, section: &str) {
             .hint("take switch.preset = \"tofino-like\", or caching = \"delay-queue\"")
     });
     let is_used = settings.any_order_age.is_none() || !settings.any_order(check.scenario).is_empty();
-    check.require(is_used, &field("any_order_age"), "has no effect: packets of all classes keep their order (any_order)");
+    check.require(
+        is_used,
+        &field("any_order_age"),
+        "has no effect: packets of all classes keep their order (any_order)",
+    );
     if let Some((class, FlowGroup { name, class: other, .. })) = settings.shared_queue(check.scenario) {
         let rule = format!(
             "class {class} shares its queue with class {other} of the flows '{name}', and would wait for their order"

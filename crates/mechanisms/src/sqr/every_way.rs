@@ -2,8 +2,8 @@
 //! time; repairs happen at any step that recovery allows. Tags and the clock wrap in the middle.
 //!
 //! Invariants for masked outages (section III-C: each copy is kept until a failure that lost its original is detected):
-//! all packets reach the receiver, in order on their first arrival unless they need no order, and nothing is kept in the
-//! end.
+//! all packets reach the receiver, in order on their first arrival (unless they need no order), and nothing is kept in
+//! the end.
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_core::wire::{Duration, Packet, PortId, Time};

@@ -43,14 +43,14 @@ mod resources;
 mod settings;
 mod timer;
 mod two_failures;
+mod unheld;
 mod utilization;
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
-    Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, QueueConfig, QueueLimit, Report, Resources,
-    TimerToken, Verdict,
+    Context, DropReason, Event, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, TimerToken, Verdict,
 };
 
 use any_order::AnyOrder;
@@ -206,59 +206,6 @@ impl Sqr {
         }
     }
 
-    /// Lets an original that needs no order leave. Moves it to the backup, where egress sees it again, if it came to the
-    /// queue before the failure.
-    fn judge_any_order(&mut self, context: &mut Context<'_>, least_loaded: PortId) -> Verdict {
-        let (port, now_ns) = (context.port(), self.clock.now_ns(context));
-        let is_marked = self.is_marked(context);
-        let may_copy = is_marked && self.admit_copy(context, least_loaded);
-        let path = self.any_order.original(context.pass(), port);
-        self.counters.port(port).marked += u64::from(is_marked);
-        match path.way {
-            Some(way) if way != port => {
-                self.counters.port(port).moved += 1;
-                return self.move_to(context, way);
-            }
-            // Its queue is held until there is a path.
-            None if is_marked => return self.move_to(context, port),
-            _ if may_copy => {
-                let (tag, started_ns) = (path.tag(), now_ns);
-                let metadata = CacheMetadata { tag, started_ns, primary: port, is_kept_back: false, skip: None };
-                self.copy(context, metadata, least_loaded, ANY_ORDER);
-            }
-            _ => self.counters.port(port).unprotected += u64::from(is_marked),
-        }
-        Verdict::Continue
-    }
-
-    /// Sends a copy of a packet that needs no order if a failure can have lost the original, or lets it wait for its
-    /// age.
-    fn judge_any_order_copy(&mut self, context: &mut Context<'_>) -> Verdict {
-        let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
-        let now_ns = self.clock.now_ns(context);
-        let least_loaded = self.look_for_port(context, cached.tag, now_ns);
-        let path = self.any_order.path(context.pass(), cached.primary);
-        self.counters.port(cached.primary).passes += 1;
-        let age_ns = self.clock.elapsed_ns(cached.started_ns, now_ns);
-        let is_lost = cached.is_kept_back || path.can_have_lost(&cached, self.clock, self.steady_delay_ns);
-        if !is_lost && age_ns < self.steady_delay_ns {
-            return self.go_round(least_loaded, self.steady_delay_ns - age_ns);
-        }
-        if !is_lost || age_ns > self.any_order_age_ns {
-            return self.end_copy(context, cached.primary);
-        }
-        let Some(way) = path.way else {
-            // The verdict must outlive the next failure.
-            context.packet().shims.replace(CacheMetadata { is_kept_back: true, ..cached });
-            return self.wait_at_home(cached.primary, cached.tag);
-        };
-        self.counters.port(cached.primary).resent += 1;
-        self.counters.cached.remove(context.now(), context.packet().frame_bytes);
-        context.packet().remove_shim::<CacheMetadata>();
-        context.release();
-        self.move_to(context, way)
-    }
-
     /// Runs algorithms 1 to 3 for a packet in the cache, and for a packet that was moved from its primary port.
     fn judge_cached(&mut self, context: &mut Context<'_>) -> Verdict {
         let mut cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
@@ -313,7 +260,7 @@ impl Sqr {
         }
     }
 
-    /// Returns the least loaded port, after a look at another one if copies do so.
+    /// Returns the least loaded port, and looks at another port first (`finds_idle_ports`).
     fn look_for_port(&mut self, context: &mut Context<'_>, tag: u32, now_ns: u32) -> PortId {
         if self.config.settings.finds_idle_ports {
             self.utilization.look(context.pass(), tag, now_ns, self.clock)
@@ -345,17 +292,6 @@ impl Sqr {
             }
         }
         !self.is_paused_by_backstop
-    }
-
-    /// Sends an unprotected packet to the backup if there is one, otherwise to its own port.
-    fn send_unmarked(&mut self, context: &mut Context<'_>, way: Option<PortId>) -> Verdict {
-        match way {
-            Some(way) if way != context.port() => {
-                self.counters.port(context.port()).moved += 1;
-                self.move_to(context, way)
-            }
-            _ => Verdict::Continue,
-        }
     }
 
     fn move_to(&self, context: &mut Context<'_>, way: PortId) -> Verdict {
@@ -479,16 +415,6 @@ impl Sqr {
         }
     }
 
-    /// Holds the queues of hosts at `primary` except `served` and, with a path, those of packets that need no order.
-    fn hold_all_but(&self, served: Option<QueueId>, primary: PortId, context: &mut Context<'_>) {
-        let mut open: Vec<_> = served.into_iter().collect();
-        if self.any_order.has_way(primary) {
-            let classes = self.any_order.classes().iter();
-            open.extend(classes.map(|&class| context.ports().class_queue(primary, class)));
-        }
-        context.scheduler(primary).hold_hosts_but(&open);
-    }
-
     fn forward(&self, port: PortId) -> Verdict {
         Verdict::Forward { port, queue: self.caching_queue(port) }
     }
@@ -603,17 +529,7 @@ impl Mechanism for Sqr {
     }
 
     fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
-        let &mut Packet { class, egress_port: port, .. } = context.packet();
-        if !self.any_order.contains(class) {
-            return Verdict::Continue;
-        }
-        match self.any_order.steer(context.pass(), port) {
-            Some(way) if way != port => {
-                self.counters.port(port).moved += 1;
-                self.move_to(context, way)
-            }
-            _ => Verdict::Continue,
-        }
+        self.steer(context)
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
@@ -664,25 +580,6 @@ impl Mechanism for Sqr {
 }
 
 impl Sqr {
-    fn hooks(&self, port: PortId) -> HookSet {
-        let steers = self.is_protected[usize::from(port.0)] && !self.any_order.classes().is_empty();
-        if steers { HookSet::EGRESS.with(HookSet::INGRESS_TOWARDS) } else { HookSet::EGRESS }
-    }
-
-    fn follow_port(&mut self, port: PortId, state: PortState, context: &mut Context<'_>) {
-        if self.ways.fails(port, state) {
-            self.any_order.note_failure(port, self.clock.now_ns(context));
-        }
-        let changes = self.ways.set_state(port, state);
-        for &primary in &self.config.protected {
-            self.any_order.set_way(primary, self.ways.target(primary));
-        }
-        changes.into_iter().for_each(|change| self.follow(change, context));
-        // Packets that need no order do not wait for the end of a move, but for a path.
-        let moving = self.config.protected.iter().copied().filter(|&primary| self.ways.is_moving(primary));
-        moving.for_each(|primary| self.hold_all_but(None, primary, context));
-    }
-
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         match Timer::from_token(token) {
             Timer::Look { primary, number } => self.look_after_copies(primary, number, context),

@@ -32,9 +32,9 @@ pub struct SqrSettings {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(range(min = 1, max = 4094)))]
     pub vlans: Vec<u16>,
-    /// Traffic classes with packets that need no order (an extension of the paper). They never wait for their order, and
-    /// copies of lost packets go out as soon as a path exists. Other classes keep their order. Left out: the classes of
-    /// spraying connections ("uet") that share neither class nor queue with other flows; in live runs no class.
+    /// Traffic classes without an order (an extension of the paper): their packets are never held for it, and copies of
+    /// lost packets are sent as soon as a path exists. Other classes keep their order. Left out: classes of spraying
+    /// connections ("uet") that share neither class nor queue with other flows; in live runs an empty list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(inner(range(max = 127)))]
     pub any_order: Option<Vec<u8>>,
@@ -190,7 +190,7 @@ impl SqrSettings {
         (key.port != 0 && ports.contains(&key.port)) || (key.vlan != 0 && vlans.contains(&key.vlan))
     }
 
-    /// The classes with packets that need no order. A live run has no flows to derive them from.
+    /// The classes with packets that need no order. In a live run the scenario's flows are removed before the call.
     pub fn any_order(&self, scenario: &Scenario) -> Vec<u8> {
         if let Some(classes) = &self.any_order {
             return classes.clone();

@@ -132,7 +132,7 @@ fn packets_need_no_order_if_only_spraying_flows_use_their_queue() {
     }
 }
 
-/// A live run has no flows to derive the classes from.
+/// Live runs remove the flows.
 #[test]
 fn without_flows_all_packets_keep_their_order() {
     let text = TESTBED.replace("kind = \"udp\"\nrate = \"1 Gbps\"", "kind = \"uet\"");

@@ -49,7 +49,7 @@ pub struct Setting {
     pub buffer: BufferPolicy,
     pub backstop: Option<SqrBackstop>,
     pub caching_ports: Vec<PortId>,
-    /// Whether packets of [`SPRAYED`] are protected, in a queue of their own.
+    /// Whether packets of [`SPRAYED`] are protected, in a separate queue.
     pub sprays: bool,
     /// Maximum age of a copy of [`SPRAYED`] that is sent.
     pub any_order_age: Option<Duration>,
