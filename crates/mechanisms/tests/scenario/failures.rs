@@ -121,7 +121,7 @@ fn packets_need_no_order_if_only_spraying_flows_use_their_queue() {
         (0, queues, "", Ok(vec![])),
         (1, queues, "any_order = []", Ok(vec![])),
         (1, queues, "any_order = [0, 1]", Ok(vec![0, 1])),
-        (0, "", "any_order_age = \"9 us\"", Err("any_order_age: has no effect")),
+        (0, "", "any_order_age = \"9 us\"", Err("has no effect: packets of all classes keep their order")),
         (0, "", "any_order = [1]", Err("class 1 shares its queue with class 0 of the flows 'steady'")),
     ];
     for (class, switch, more, expected) in table {
