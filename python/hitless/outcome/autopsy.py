@@ -184,7 +184,9 @@ def parts_plot(sides: Mapping[str, pl.DataFrame], what: str = "messages") -> Plo
     return bars_plot(bars, title, what=what)
 
 
-def bars_plot(bars: Mapping[str, Mapping[str, float]], title: str, words: str = "", what: str = "messages") -> Plot | None:
+def bars_plot(
+    bars: Mapping[str, Mapping[str, float]], title: str, words: str = "", what: str = "messages"
+) -> Plot | None:
     """Plot stacked bars by their names, such as "p99, LG"; each has the time of its parts and of `WHOLE`.
 
     Parts below 1 % of every bar are drawn together. ``words`` begin the caption. None without bars.

@@ -124,9 +124,8 @@ impl ClassQueues {
 
     /// Returns whether the link partner stops `class`: by a pause, or because its first frame lacks credits.
     fn is_stopped(&self, class: u8) -> bool {
-        let lacks = |credits: &CardCredits| {
-            self.first(class).is_some_and(|frame| !credits.allows(class, frame.frame_bytes))
-        };
+        let lacks =
+            |credits: &CardCredits| self.first(class).is_some_and(|frame| !credits.allows(class, frame.frame_bytes));
         self.queues[usize::from(class & 7)].is_paused || self.credits.as_ref().is_some_and(lacks)
     }
 

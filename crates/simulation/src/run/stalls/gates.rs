@@ -55,7 +55,8 @@ impl<E: Edge> View<'_, E> {
         };
         let switches = topology.switch_ids().flat_map(|id| {
             let switch = self.switch(id);
-            let ports = (0..switch.port_count() as u16).map(PortId).filter(|&port| switch.flow_control_of(port).is_some());
+            let ports =
+                (0..switch.port_count() as u16).map(PortId).filter(|&port| switch.flow_control_of(port).is_some());
             ports.flat_map(move |port| of_classes(Node::Switch(id), port, switch.paused_classes(port)))
         });
         let hosts = topology.host_ids().flat_map(|id| {
