@@ -241,7 +241,7 @@ proptest! {
             "kind = \"poisson\"\nsizes = {{ kind = \"fixed\", bytes = \"{size} KB\" }}\nflows_per_second = {rate}\n\
              count = 60\nsources = [\"h0\", \"h1\", \"h3\"]\ndestinations = [\"h2\", \"h0\"]\n"
         );
-        let world = fabric(RELIABLE, &flows, &format!("[measure]\nautopsy = true\n"));
+        let world = fabric(RELIABLE, &flows, "[measure]\nautopsy = true\n");
         let world = world.replace("name = \"autopsy\"\n", &format!("name = \"autopsy\"\nseed = {seed}\nclocks = \"ideal\"\n"));
         let world = if is_slow { world } else { world.replace("tofino-like", "ideal") };
         let world = world.replace("depth_visible = \"ingress-and-egress\"\n", "");

@@ -15,6 +15,7 @@ pub mod by_rank;
 mod lossless;
 mod pass;
 mod state;
+mod stops;
 
 #[derive(Debug, hitless_core::state::State)]
 struct Queue {
@@ -486,11 +487,6 @@ impl QueuedScheduler {
         self.queues[usize::from(queue.0)].stops & PAUSED != 0
     }
 
-    /// Returns whether anything stops `queue`.
-    pub fn is_stopped(&self, queue: QueueId) -> bool {
-        self.queues[usize::from(queue.0)].stops != 0
-    }
-
     /// Returns the bytes waiting in `queue`, without the frame in transmission.
     #[inline]
     pub fn depth_bytes(&self, queue: QueueId) -> u64 {
@@ -537,12 +533,6 @@ impl QueuedScheduler {
     /// Calls `look` for each packet that could be served.
     pub fn each_waiting(&self, look: impl FnMut(PacketHandle)) {
         self.queues.iter().flat_map(|queue| queue.waiting.iter().map(|entry| entry.packet)).for_each(look);
-    }
-
-    /// Calls `look` for each packet in a queue that may not be served now.
-    pub fn each_stopped(&self, look: impl FnMut(PacketHandle)) {
-        let stopped = self.queues.iter().filter(|queue| !queue.may_be_served());
-        stopped.flat_map(|queue| queue.waiting.iter().map(|entry| entry.packet)).for_each(look);
     }
 
     #[inline]

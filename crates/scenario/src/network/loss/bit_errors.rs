@@ -55,7 +55,6 @@ pub enum ErrorCorrection {
 }
 
 impl ErrorCorrection {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
