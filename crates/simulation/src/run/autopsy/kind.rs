@@ -136,8 +136,9 @@ impl Makers {
     /// The maker of a packet that a switch has just made: its owner.
     pub fn of(&self, switch: u32, packet: &Packet) -> u8 {
         let owner = usize::from(packet.owner).checked_sub(1);
-        let numbers = &self.of_switches[switch as usize];
-        owner.and_then(|owner| numbers.get(owner)).copied().unwrap_or(Kind::MAKERS as u8)
+        // Hosts have no number here: they make messages of flow control.
+        let numbers = self.of_switches.get(switch as usize);
+        owner.and_then(|owner| numbers?.get(owner)).copied().unwrap_or(Kind::MAKERS as u8)
     }
 
     /// The name of a maker; empty for the switch itself.
