@@ -71,6 +71,12 @@ impl Connection {
         }
     }
 
+    /// Returns whether the end at `host` is open and here.
+    #[inline]
+    pub fn is_open_at(&self, host: HostId) -> bool {
+        self.is_here(if self.flow.endpoints.host(Side::Sender) == host { Side::Sender } else { Side::Receiver })
+    }
+
     pub fn is_one(&self) -> bool {
         self.is_one
     }

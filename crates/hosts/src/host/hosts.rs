@@ -367,8 +367,7 @@ impl Hosts {
         act: impl FnOnce(&mut Connection, &mut Visit<E>),
     ) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
-        let side = if connection.flow.endpoints.host(Side::Sender) == host { Side::Sender } else { Side::Receiver };
-        if !connection.is_here(side) {
+        if !connection.is_open_at(host) {
             return;
         }
         act(connection, &mut Visit::new(now, &mut self.hosts[host.0 as usize], env));

@@ -87,9 +87,12 @@ impl Hosts {
 
     /// Adds a waiting flow to the line of its port.
     fn line_up<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, host: HostId, env: &mut E) {
-        if let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) {
-            let way = connection.way_from(host);
-            self.hosts[host.0 as usize].line_up(now, flow, way, env);
+        match self.flows.get_mut(flow.0 as usize) {
+            Some(FlowSlot::Active(connection)) if connection.is_open_at(host) => {
+                let way = connection.way_from(host);
+                self.hosts[host.0 as usize].line_up(now, flow, way, env);
+            }
+            _ => {}
         }
     }
 }
