@@ -115,6 +115,24 @@ fn windows_may_be_as_short_as_a_picosecond() {
     compare(&mixed(LEAF_SPINE, 12, 1, 6, 3), &[(2, 2), (ALL, 1), (ALL, 2)]);
 }
 
+/// A sender divides its request for credit by the flows in line for its card. A flow that has ended there does not count,
+/// even if its receiver is open in the same partition (swarm, seed 58,001,042).
+#[test]
+fn requests_for_credit_count_the_same_flows_in_pieces() {
+    compare(
+        "name = \"world\"\nseed = 2320041681\nduration = \"60 ms\"\nuntil = \"all-flows-done\"\n\
+         measure = { order = true }\nswitch = { pfc = {} }\n\
+         topology = { kind = \"leaf-spine\", leaves = 2, spines = 1, hosts_per_leaf = 3, \
+         core_link = { rate = \"400 Gbps\", delay = \"1 us\" }, host_link = { rate = \"25 Gbps\", delay = \"1 us\" } }\n\
+         transport = [{ name = \"t0\", kind = \"uet\", congestion = \"both\" }]\n\
+         [[flows]]\nname = \"g0\"\nkind = \"long\"\ntransport = \"t0\"\nsources = [\"h1\"]\n\
+         destinations = [\"h4\"]\nstart = \"127 us\"\nstop = \"213 us\"\n\
+         [[flows]]\nname = \"g1\"\nkind = \"poisson\"\ntransport = \"t0\"\nstart = \"75 us\"\ncount = 6\n\
+         flows_per_second = 111673\nsizes = { kind = \"cdf\", table = \"google_searchrpc_homa\" }\n",
+        &[(2, 2)],
+    );
+}
+
 #[test]
 fn datagrams_end_when_the_receiver_has_them_or_gives_up() {
     let (fabric, buffer) = (support::dumbbell(2, "1 us", "2 us"), support::ideal("20 packets"));

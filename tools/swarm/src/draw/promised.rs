@@ -74,11 +74,13 @@ pub fn masked_outage(seed: u64) -> Table {
         "recovery = {{ scheme = {scheme}, detection = {detection} }}\n\
          [[failure]]\nlink = \"left<->right\"\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\n\
          outage = \"{outage} us\"\n\
-         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{}\"",
+         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{}\"\n{}",
         dice.between(5, 250),
         dice.between(1, 2),
         outage * 3,
-        dice.pick(&["ring", "ring", "delay-queue"])
+        dice.pick(&["ring", "ring", "delay-queue"]),
+        // The default exempts packets of spraying connections from the order.
+        dice.pick(&["any_order = []", ""])
     )));
     world
 }

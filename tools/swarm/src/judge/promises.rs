@@ -73,7 +73,11 @@ pub fn protected_link(evidence: &Evidence<'_>) -> Finding {
 const LONGEST_FRAME: Duration = Duration::from_us(8);
 
 pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
-    let is_known = evidence.all_are(&["sqr"], &["links", "caching"]);
+    let is_known = evidence.all_are(&["sqr"], &["links", "caching", "any_order"]);
+    // By default SQR neither orders the packets of spraying connections nor sends old copies (seed 58,000,064).
+    let sprays = evidence.world.entries("transport").any(|transport| text(transport, "kind") == "uet");
+    let orders_all = evidence.world.entries("mechanism").all(|entry| entry.contains_key("any_order"));
+    let is_known = is_known && (orders_all || !sprays);
     let repairs = evidence.world.text_of("recovery.scheme.kind").is_some_and(|kind| kind != "none");
     let has_choices = evidence.world.value("routing.choice").is_some();
     // A frame that is on the line while a link is repaired arrives if its last bit leaves afterwards. It overtakes the
