@@ -160,7 +160,7 @@ impl Hosts {
             let waiting = state.take_all_waiting();
             let Some(queues) = &mut state.class_queues else { return };
             for flow in waiting {
-                // A flow that has ended here has nothing to send. Its other end can be open, and known in this partition.
+                // A flow that has ended here sends nothing. Its other end can be open, and known in this partition.
                 match flows.get_mut(flow.0 as usize) {
                     Some(FlowSlot::Active(connection)) if connection.is_open_at(host) => {
                         queues.hold_back(connection.flow.endpoints.class(), flow);

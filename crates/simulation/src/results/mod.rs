@@ -40,6 +40,10 @@ pub struct CaptureFile {
     pub packets_accepted: u64,
 }
 
+/// The explanation of the flows at the end of a run; `None` if every flow ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Explanation(pub Option<Stalls>);
+
 /// The explanation of flows that did not end.
 #[derive(Clone, Debug)]
 pub(crate) struct Stalls {

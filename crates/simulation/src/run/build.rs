@@ -73,7 +73,7 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
         control_plane: ControlPlane::new(streams, changes, recovery),
         streaming: None,
         totals: GroupTotals::new(scenario.flows.len()),
-        stalls: None,
+        explanation: None,
         scenario,
     };
     let network = Network { topology: Arc::new(topology), shared, hosts, switches };

@@ -15,7 +15,7 @@ use crate::results::Outcome;
 impl State for Run<Closed> {
     fn save(&self, out: &mut Writer) {
         let Self { global, network, events, now } = self;
-        let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals, stalls: _ } = global;
+        let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals, explanation: _ } = global;
         debug_assert!(network.shared.outbox.is_empty(), "a partition of a run has no checkpoints");
         control_plane.save(out);
         network.save(out);
@@ -28,7 +28,7 @@ impl State for Run<Closed> {
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
         let Self { global, network, events, now } = self;
-        let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals, stalls: _ } = global;
+        let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals, explanation: _ } = global;
         control_plane.load(from)?;
         // First, so that the saved state meets the loss models, rates and delays that it was saved from.
         control_plane.repeat_changes(network);

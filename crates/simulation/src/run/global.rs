@@ -8,7 +8,7 @@ use super::flow_starts::FlowStarts;
 use super::group_totals::GroupTotals;
 use super::sampling::Samplers;
 use super::streaming::Streaming;
-use crate::results::Stalls;
+use crate::results::Explanation;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub(super) struct Global {
     pub streaming: Option<Box<Streaming>>,
     /// Totals of the flows with complete rows.
     pub totals: GroupTotals,
-    /// Explanation of the flows that have not ended, once the run has.
-    pub stalls: Option<Stalls>,
+    /// Explanation of the flows that have not ended, once the run has. A divided run makes it before its parts are joined.
+    pub explanation: Option<Explanation>,
 }
 
 impl Global {

@@ -12,15 +12,16 @@ use super::edge::Edge;
 use super::event_loop::Run;
 use super::global::End;
 use super::tables;
-use crate::results::{CaptureFile, FlowTotals, Outcome, Stalls, Summary};
+use crate::results::{CaptureFile, Explanation, FlowTotals, Outcome, Stalls, Summary};
 
 /// Closes a run that has ended and returns its outcome.
 pub(super) fn close<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     if end == End::AllFlowsDone {
         run.drain(ended_at);
     }
-    if run.global.stalls.is_none() {
-        run.global.stalls = run.viewed(ended_at, |view| view.explain());
+    // The switches of a divided run, joined here, no longer know their packets.
+    if run.global.explanation.is_none() {
+        run.global.explanation = Some(run.viewed(ended_at, |view| view.explain()));
     }
     let (hosts, mut environment) = run.network.hosts();
     hosts.end_run(ended_at, &mut environment);
@@ -35,7 +36,8 @@ pub fn stop<E: Edge>(run: Run<E>, ended_at: Time) -> Outcome {
 fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     run.network.shared.settle_order();
     let flow_tables = run.settle_records(ended_at);
-    let (unfinished, stalls) = run.global.stalls.take().map(|Stalls { sentence, table }| (sentence, table)).unzip();
+    let explained = run.global.explanation.take().and_then(|Explanation(stalls)| stalls);
+    let (unfinished, stalls) = explained.map(|Stalls { sentence, table }| (sentence, table)).unzip();
     let leaks = buffer_leaks(&mut run, ended_at);
     let capture = run.network.shared.capture.take();
     let captures = capture.map_or(Vec::new(), |capture| capture.into_files(&run.global.scenario, ended_at));

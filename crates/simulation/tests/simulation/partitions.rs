@@ -115,6 +115,21 @@ fn windows_may_be_as_short_as_a_picosecond() {
     compare(&mixed(LEAF_SPINE, 12, 1, 6, 3), &[(2, 2), (ALL, 1), (ALL, 2)]);
 }
 
+/// Copies of LinkGuardian wait at the end in paused queues of switches that are joined by then (swarm, seed 58,000,100).
+#[test]
+fn a_run_in_pieces_ends_with_packets_of_mechanisms_in_stopped_queues() {
+    compare(
+        "name = \"world\"\nseed = 2320004000\nduration = \"60 ms\"\nuntil = \"all-flows-done\"\n\
+         measure = { order = true }\nmechanism = [{ kind = \"linkguardian\", link = \"left->right\" }]\n\
+         topology = { kind = \"dumbbell\", hosts_left = 1, hosts_right = 1, \
+         bottleneck = { rate = \"10 Gbps\", delay = \"1 us\" }, host_link = { rate = \"10 Gbps\", delay = \"1 us\" } }\n\
+         transport = [{ name = \"t0\", kind = \"tcp\" }]\n\
+         [[flows]]\nname = \"g0\"\nkind = \"poisson\"\ntransport = \"t0\"\ncount = 1\nflows_per_second = 1\n\
+         sizes = { kind = \"fixed\", bytes = \"1 B\" }\n",
+        &[(2, 2)],
+    );
+}
+
 /// A sender divides its request for credit by the flows in line for its card. A flow that has ended there does not count,
 /// even if its receiver is open in the same partition (swarm, seed 58,001,042).
 #[test]

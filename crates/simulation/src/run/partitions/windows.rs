@@ -44,7 +44,7 @@ impl Course<'_> {
             self.drain(ended_at);
         }
         self.team.settle();
-        self.global.stalls = self.viewed(ended_at, |view| view.explain());
+        self.global.explanation = Some(self.viewed(ended_at, |view| view.explain()));
         self.team.each(|partition| {
             let (hosts, mut environment) = partition.network.hosts();
             hosts.end_run(ended_at, &mut environment);

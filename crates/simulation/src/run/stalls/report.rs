@@ -8,7 +8,7 @@ use hitless_core::wire::Time;
 use super::View;
 use super::flows::{Cause, State, Survey, Waiting};
 use super::words::{flows, in_us};
-use crate::results::{Stalls, Table};
+use crate::results::{Explanation, Stalls, Table};
 use crate::run::edge::Edge;
 
 /// Maximum rows of the table. Flows that move come last.
@@ -18,11 +18,11 @@ const ROWS: usize = 10_000;
 const WAITS: usize = 5;
 
 impl<E: Edge> View<'_, E> {
-    /// Explains the unfinished flows and those that gave up; `None` if every flow ended.
-    pub fn explain(&self) -> Option<Stalls> {
+    /// Explains the unfinished flows and those that gave up.
+    pub fn explain(&self) -> Explanation {
         let survey = self.survey();
-        let sentence = self.sentence(&survey)?;
-        Some(Stalls { sentence, table: self.table(&survey) })
+        let stalls = |sentence| Stalls { sentence, table: self.table(&survey) };
+        Explanation(self.sentence(&survey).map(stalls))
     }
 
     fn table(&self, survey: &Survey) -> Table {
