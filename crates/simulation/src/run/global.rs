@@ -35,7 +35,7 @@ pub(super) struct Global {
     pub streaming: Option<Box<Streaming>>,
     /// Totals of the flows with complete rows.
     pub totals: GroupTotals,
-    /// Explanation of the flows that have not ended, once the run has. A divided run makes it before its parts are joined.
+    /// Explanation of the flows that have not ended. A divided run makes it before its parts are joined.
     pub explanation: Option<Explanation>,
 }
 
