@@ -44,6 +44,12 @@ pub fn compare(text: &str, divisions: &[(usize, usize)]) {
     }
 }
 
+/// Like [`compare`], for a run that can be divided.
+fn compare_in_pieces(text: &str, divisions: &[(usize, usize)]) {
+    assert_eq!(sound(text).undivided_because(), None, "it would run whole: {text}");
+    compare(text, divisions);
+}
+
 const ALL: usize = usize::MAX;
 const DIVISIONS: [(usize, usize); 5] = [(2, 1), (2, 2), (5, 4), (ALL, 1), (ALL, 8)];
 
@@ -118,9 +124,9 @@ fn windows_may_be_as_short_as_a_picosecond() {
 /// Copies of LinkGuardian wait at the end in paused queues of switches that are joined by then (swarm, seed 58,000,100).
 #[test]
 fn a_run_in_pieces_ends_with_packets_of_mechanisms_in_stopped_queues() {
-    compare(
+    compare_in_pieces(
         "name = \"world\"\nseed = 2320004000\nduration = \"60 ms\"\nuntil = \"all-flows-done\"\n\
-         measure = { order = true }\nmechanism = [{ kind = \"linkguardian\", link = \"left->right\" }]\n\
+         mechanism = [{ kind = \"linkguardian\", link = \"left->right\" }]\n\
          topology = { kind = \"dumbbell\", hosts_left = 1, hosts_right = 1, \
          bottleneck = { rate = \"10 Gbps\", delay = \"1 us\" }, host_link = { rate = \"10 Gbps\", delay = \"1 us\" } }\n\
          transport = [{ name = \"t0\", kind = \"tcp\" }]\n\
@@ -130,13 +136,25 @@ fn a_run_in_pieces_ends_with_packets_of_mechanisms_in_stopped_queues() {
     );
 }
 
+#[test]
+fn a_card_with_a_changing_line_is_the_same_in_pieces() {
+    let text = "name = \"world\"\nseed = 2400126480\nduration = \"60 ms\"\nuntil = \"all-flows-done\"\n\
+         topology = { kind = \"fat-tree\", k = 2, \
+         core_link = { rate = \"100 Gbps\", delay = \"1 us\" }, host_link = { rate = \"100 Gbps\", delay = \"1 ns\" } }\n\
+         transport = [{ name = \"t0\", kind = \"uet\", congestion = \"both\", mtu = \"1 B\" }]\n\
+         [[flows]]\nname = \"g0\"\nkind = \"poisson\"\ntransport = \"t0\"\ncount = 7\nflows_per_second = 245\n\
+         sizes = { kind = \"fixed\", bytes = \"3 B\" }\n\
+         [[link]]\nname = \"h1->edge1\"\nchanges = [{ at = \"164329 ns\", rate = \"1 Gbps\", delay = \"7 us\" }]\n";
+    compare_in_pieces(text, &DIVISIONS);
+}
+
 /// A sender divides its request for credit by the flows in line for its card. A flow that has ended there does not count,
 /// even if its receiver is open in the same partition (swarm, seed 58,001,042).
 #[test]
 fn requests_for_credit_count_the_same_flows_in_pieces() {
-    compare(
+    compare_in_pieces(
         "name = \"world\"\nseed = 2320041681\nduration = \"60 ms\"\nuntil = \"all-flows-done\"\n\
-         measure = { order = true }\nswitch = { pfc = {} }\n\
+         switch = { pfc = {} }\n\
          topology = { kind = \"leaf-spine\", leaves = 2, spines = 1, hosts_per_leaf = 3, \
          core_link = { rate = \"400 Gbps\", delay = \"1 us\" }, host_link = { rate = \"25 Gbps\", delay = \"1 us\" } }\n\
          transport = [{ name = \"t0\", kind = \"uet\", congestion = \"both\" }]\n\

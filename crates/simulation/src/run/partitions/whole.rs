@@ -8,14 +8,16 @@ use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::LossModel;
 use hitless_scenario::network::routing::Withdrawn;
-use hitless_scenario::network::topology::{DirectedLink, Division, SwitchId, Topology};
+use hitless_scenario::network::topology::{DirectedLink, Division, Node, SwitchId, Topology};
 use hitless_scenario::workload::FlowSpec;
 use hitless_switch::PortState;
 
 use super::partition::Partition;
 use crate::link::LinkCounters;
+use crate::run::edge::Closed;
 use crate::run::event::{SimulationEvent, kind};
 use crate::run::fabric::Fabric;
+use crate::run::network::Network;
 use crate::run::sampling::Counts;
 
 /// The partitions and the queue of run-wide events.
@@ -79,6 +81,10 @@ impl<'a> Whole<'a> {
 
     fn at_host(&self, host: HostId) -> MutexGuard<'_, Partition> {
         lock(&self.partitions[self.division.of_host(host) as usize])
+    }
+
+    fn in_all(&self, act: impl Fn(&mut Network<Closed>)) {
+        self.partitions.iter().for_each(|partition| act(&mut lock(partition).network));
     }
 
     /// The partition that a link begins in.
@@ -148,6 +154,9 @@ impl Fabric for Whole<'_> {
     }
 
     fn set_rate(&mut self, now: Time, link: DirectedLink, rate: BitRate, clock_offset_ppb: i32) {
+        if let Node::Host(_) = self.topology.ends(link).0.node {
+            return self.in_all(|network| network.set_rate(now, link, rate, clock_offset_ppb));
+        }
         self.before(link).network.set_rate(now, link, rate, clock_offset_ppb);
     }
 
@@ -178,22 +187,22 @@ impl Fabric for Whole<'_> {
         self.at_switch(switch).network.set_port_state(now, switch, port, state);
     }
 
+    // Every partition has a copy of all hosts: a receiver reads the rate and the ports of its sender's host.
     fn set_host_port_state(&mut self, now: Time, host: HostId, port: PortId, is_up: bool) {
-        self.at_host(host).network.set_host_port_state(now, host, port, is_up);
+        self.in_all(|network| network.set_host_port_state(now, host, port, is_up));
     }
 
-    // Every partition has a copy of all hosts.
     fn set_reachable(&mut self, host: HostId, port: PortId, is_reachable: bool) {
-        self.partitions.iter().for_each(|partition| lock(partition).network.set_reachable(host, port, is_reachable));
+        self.in_all(|network| network.set_reachable(host, port, is_reachable));
     }
 
     // Every partition has its own copy of the routing tables.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
-        self.partitions.iter().for_each(|partition| lock(partition).network.set_detour(switch, port, backup));
+        self.in_all(|network| network.set_detour(switch, port, backup));
     }
 
     fn withdraw(&mut self, known: &Withdrawn) {
-        self.partitions.iter().for_each(|partition| lock(partition).network.withdraw(known));
+        self.in_all(|network| network.withdraw(known));
     }
 
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {
