@@ -52,9 +52,11 @@ fn text(transport: &str, rest: &str, start_ps: u64) -> String {
 fn difference(early: &Outcome, late: &Outcome) -> Option<String> {
     let shift = SHIFT_PS as i64;
     for (a, b) in early.tables.iter().zip(&late.tables) {
-        for ((name, before), (_, after)) in a.columns.iter().zip(&b.columns) {
+        // Sentences name times.
+        for ((name, before), (_, after)) in a.columns.iter().zip(&b.columns).filter(|((name, _), _)| *name != "reason")
+        {
             let is_shifted = match (before, after) {
-                (Column::Signed(before), Column::Signed(after)) => {
+                (Column::Signed(before), Column::Signed(after)) if name.ends_with("_ps") => {
                     // "Never", or a link without frames.
                     let fits = |(&early, &late): (&i64, &i64)| late == early + shift || (early <= 0 && late == early);
                     before.len() == after.len() && before.iter().zip(after).all(fits)

@@ -46,7 +46,8 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
     let lossy: Vec<&String> = places.core[0].iter().filter(|_| !dice.once_in(4)).collect();
     let lossy = lossy.iter().map(|name| {
         let changes = if dice.once_in(3) { faults::slow_periods(dice).join(", ") } else { String::new() };
-        parsed(&format!("name = {name:?}\nloss = {}\nchanges = [{changes}]", faults::lasting_loss(dice)))
+        let changes = if changes.is_empty() { changes } else { format!("changes = [{changes}]") };
+        parsed(&format!("name = {name:?}\nloss = {}\n{changes}", faults::lasting_loss(dice)))
     });
     let lossy: Vec<Table> = lossy.collect();
     let mut world = world(fabric, dice.pick(&["preset = \"tofino-like\"", "preset = \"ideal\""]));
@@ -56,7 +57,8 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
     world
 }
 
-/// A failure that is detected, and a mechanism that masks it.
+/// A failure that is detected, and a mechanism that masks it. By default the packets of spraying connections are exempt
+/// from its order.
 pub fn masked_outage(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "masked outage");
     let fabric = topology::triangle(dice.between(1, 3), "10 Gbps", dice.pick(&["1 us", "100 ns", "1 ps", "5 us"]));
@@ -74,13 +76,11 @@ pub fn masked_outage(seed: u64) -> Table {
         "recovery = {{ scheme = {scheme}, detection = {detection} }}\n\
          [[failure]]\nlink = \"left<->right\"\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\n\
          outage = \"{outage} us\"\n\
-         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{}\"\n{}",
+         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{}\"\nany_order = []",
         dice.between(5, 250),
         dice.between(1, 2),
         outage * 3,
-        dice.pick(&["ring", "ring", "delay-queue"]),
-        // The default exempts packets of spraying connections from the order.
-        dice.pick(&["any_order = []", ""])
+        dice.pick(&["ring", "ring", "delay-queue"])
     )));
     world
 }
