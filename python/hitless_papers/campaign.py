@@ -226,6 +226,10 @@ class Campaign:
         """Stop early: `results` then yields partial exhibits. Safe in a signal handler."""
         self._batch.stop()
 
+    def tell(self) -> None:
+        """Print the state of each run in progress on stderr."""
+        self._batch.tell()
+
 
 def _is_chosen(point: Point, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatch.fnmatchcase(point.key, pattern) for pattern in patterns)

@@ -1,14 +1,20 @@
 """Runs that stand still, at their end and while they run."""
 
 import json
+import os
 import signal
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import hitless as hl
+from hitless.cli.execute import execute
+from hitless.results import ResultsFolder
+from hitless.runs.pool import Pool
 from waiting import wait_until
 from warm import PROGRAM, hitless
 
@@ -68,6 +74,7 @@ def test_sigquit_prints_who_waits_for_whom_and_the_run_goes_on_as_if_nothing_had
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=tmp_path) as process,
     ):
         wait_until(lambda: catches_quit(process), 60, process)
+        process.send_signal(signal.SIGQUIT)  # perhaps before the run begins
 
         def has_answered() -> bool:
             process.send_signal(signal.SIGQUIT)
@@ -83,6 +90,65 @@ def test_sigquit_prints_who_waits_for_whom_and_the_run_goes_on_as_if_nothing_had
     quiet = hl.run(stuck("400 ms"))
     assert summary["trace_hash"] == quiet.summary["trace_hash"]
     assert summary["unfinished"] == quiet.summary.unfinished
+
+
+class Quitting:
+    """A source of results and a renderer that ask for the state at each step."""
+
+    interrupted = False
+
+    def __init__(self):
+        self.asked, self.told = 0, []
+
+    def ask(self):
+        self.asked += 1
+        os.kill(os.getpid(), signal.SIGQUIT)
+
+    def tell(self):
+        self.told.append(threading.current_thread().name)
+
+    def stop(self):
+        pass
+
+    def results(self, look):
+        self.ask()
+        yield from ()
+        self.ask()
+
+    def render_report(self, results, manifest):
+        self.ask()
+        return ""
+
+    def named_plots(self, results):
+        self.ask()
+        return {}
+
+
+def test_sigquit_before_and_after_the_runs_asks_for_the_state_and_ends_nothing(tmp_path):
+    source, lost = Quitting(), []
+
+    def make_folder():
+        source.ask()
+        return ResultsFolder("quitting", tmp_path / "out")
+
+    before = signal.signal(signal.SIGQUIT, lambda *_: lost.append(1))
+    try:
+        execution = execute(source, make_folder, "quitting", source)
+    finally:
+        signal.signal(signal.SIGQUIT, before)
+    execution.folder.close()
+    assert (tmp_path / "out/manifest.json").exists()
+    wait_until(lambda: len(source.told) == source.asked == 5)
+    assert not lost
+
+
+def test_sigquit_says_that_runs_on_an_executor_have_no_report(capsys):
+    with ThreadPoolExecutor(1) as executor:
+        pool = Pool(executor=executor)
+        pool.tell()
+        assert "runs on the executor have no report" in capsys.readouterr().err
+    Pool(1).tell()
+    assert "no run in progress has a report" in capsys.readouterr().err
 
 
 def test_the_end_of_a_run_says_who_waits_for_whom_on_the_screen_and_in_a_table(tmp_path):

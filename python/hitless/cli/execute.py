@@ -16,7 +16,7 @@ from hitless.results import ResultsFolder, write_result
 from hitless.runs.pool import Task
 from hitless.runs.result import Result, RowType
 from hitless.terminal.console import print_error, print_note
-from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
+from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt, on_quit
 from hitless.terminal.progress import ProgressDisplay
 
 
@@ -32,6 +32,9 @@ class ResultSource(Protocol[RowType]):
 
     def stop(self) -> None:
         """Stop early, with partial results."""
+
+    def tell(self) -> None:
+        """Print the state of each run in progress on stderr."""
 
 
 class Renderer(Protocol[RowType]):
@@ -97,8 +100,19 @@ def execute(
 ) -> Execution[RowType]:
     """Run with progress on stderr and write everything; ``more`` goes into the manifest.
 
-    The folder is made after the interrupt handler is installed.
+    The folder is made after the interrupt handler is installed. SIGQUIT asks for the state until everything is written.
     """
+    with on_quit(source.tell):
+        return _execute(source, make_folder, what, renderer, more)
+
+
+def _execute(
+    source: ResultSource[RowType],
+    make_folder: Callable[[], ResultsFolder],
+    what: str,
+    renderer: Renderer[RowType],
+    more: dict[str, Any],
+) -> Execution[RowType]:
     began_s = time.monotonic()
     results: list[Result[RowType]] = []
     described: list[dict[str, Any]] = []

@@ -8,6 +8,7 @@ from hitless.errors import HitlessError
 from hitless.runs.keeping import KeptPoints, KeptWork
 from hitless.runs.pool import Pool, Task
 from hitless.simulation import PacketSimulation
+from hitless.terminal.interrupt import on_quit
 
 
 class Batch:
@@ -42,18 +43,23 @@ class Batch:
         for task in self.tasks:
             sharing.setdefault(_identity(task), []).append(task)
         others = {first: rest for first, *rest in sharing.values()}
-        for task in self._pool.run(list(others), lambda _: look(self.tasks)):
-            run = task.run  # the caller may free its tables
-            yield task
-            for other in others[task]:
-                other.run, other.failure, other.cpu_s = run, task.failure, task.cpu_s
-                other.began_s, other.ended_s = task.began_s, task.ended_s
-                yield other
+        with on_quit(self.tell):
+            for task in self._pool.run(list(others), lambda _: look(self.tasks)):
+                run = task.run  # the caller may free its tables
+                yield task
+                for other in others[task]:
+                    other.run, other.failure, other.cpu_s = run, task.failure, task.cpu_s
+                    other.began_s, other.ended_s = task.began_s, task.ended_s
+                    yield other
 
     def stop(self) -> None:
         """Stop early: `run` then yields every task as far as it came. Safe to call from a signal handler."""
         self.interrupted = True
         self._pool.stop()
+
+    def tell(self) -> None:
+        """Print the state of each run in progress on stderr."""
+        self._pool.tell()
 
 
 def _identity(task: Task) -> Hashable:

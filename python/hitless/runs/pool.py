@@ -16,7 +16,6 @@ from hitless.runs.arrivals import Arrivals
 from hitless.runs.point import Point
 from hitless.simulation import Job, Run, RunCancelled
 from hitless.terminal.console import print_note
-from hitless.terminal.interrupt import on_quit
 from hitless.threads import core_count
 
 
@@ -90,7 +89,7 @@ class Pool:
         if self._executor is not None:
             yield from self._run_elsewhere(tasks, look, self._executor)
             return
-        with on_quit(self.tell), ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
+        with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
             try:
                 arrivals: Arrivals[Task, None] = Arrivals(lambda: look(tasks))
                 for task in tasks:
@@ -140,11 +139,17 @@ class Pool:
 
     def tell(self) -> None:
         """Print the state of each run in progress on stderr. Call it from any thread."""
+        is_told = False
         for task in self._tasks:
             describe: Callable[[], str | None] | None = getattr(task.job, "describe", None)
             text = describe() if describe is not None else None
             if text is not None:
                 print_note(f"{task.name}: {text}")
+                is_told = True
+        if self._executor is not None:
+            print_note("runs on the executor have no report")
+        elif not is_told:
+            print_note("no run in progress has a report")
 
     def _work(self, task: Task) -> None:
         cpu_began_s = time.thread_time()

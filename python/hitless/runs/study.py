@@ -50,6 +50,10 @@ class Study:
         """Stop early, with a partial result. Safe to call from a signal handler."""
         self._batch.stop()
 
+    def tell(self) -> None:
+        """Print the state of each run in progress on stderr."""
+        self._batch.tell()
+
     def results(
         self,
         look: Callable[[Sequence[Task]], None] = lambda _: None,

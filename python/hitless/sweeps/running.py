@@ -23,6 +23,7 @@ from hitless.sweeps.measured import Measure
 from hitless.sweeps.plan import Shard, SweepPlan
 from hitless.sweeps.runs import SweptRuns
 from hitless.sweeps.swept import PLAN, ROWS, Swept
+from hitless.terminal.interrupt import on_quit
 from hitless.whole_file import file_name
 
 
@@ -79,7 +80,8 @@ class Sweeping:
     def run(self) -> tuple[Swept, Result[Measurement]]:
         """Run what is missing, and write the data set; finished runs are written whatever happens."""
         try:
-            return self._run()
+            with on_quit(self.study.tell):
+                return self._run()
         except OSError as refused:
             raise self.folder.give_up(refused) from refused
         finally:
