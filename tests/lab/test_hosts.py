@@ -74,6 +74,8 @@ def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path)
     hitless("run", simulated, "--out", tmp_path / "simulated")
     folder = next(path.parent for path in (tmp_path / "simulated").glob("*/links.parquet"))
     assert links.schema == pl.read_parquet(folder / "links.parquet").schema
+    for name in ("manifest.json", "summary.json"):
+        assert json.loads((out / name).read_text())["schema"] == schema_version()
     for path in (out / "live").glob("*.parquet"):
         declared = {column.name for column in declared_tables()[path.stem].columns}
         assert set(pl.read_parquet_schema(path)) <= declared, path

@@ -30,12 +30,13 @@ from hitless.fleet.year import (
     write_published,
 )
 from hitless.numbers import format_number
+from hitless.outcome.schema import schema_version
 from hitless.results import ResultsFolder
 from hitless.runs.point import Point
 from hitless.runs.pool import Pool, Task
 from hitless.simulation import RunCancelled
 from hitless.terminal.console import print_error, print_json, print_note, stdout
-from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
+from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt, on_quit
 from hitless.terminal.progress import ProgressDisplay
 from hitless.whole_file import whole
 
@@ -124,7 +125,7 @@ def _write_year(folder: ResultsFolder, rows: pl.DataFrame, finished: Finished, f
     write_published(rows, folder.written("series.tsv"))
     folder.write_tables({"series": rows}, declared="fleet_")
     folder.write_text("repairs.tsv", finished.repairs)
-    folder.write_json("summary.json", facts)
+    folder.write_json("summary.json", {"schema": schema_version(), **facts})
     more = {"interrupted": False, "incomplete": [], "seed": facts["seed"]}
     manifest = folder.manifest(["hitless", *sys.argv[1:]], [], **more)
     folder.write_text("report.html", fleet_report.report(facts, finished.states, manifest))
@@ -210,7 +211,7 @@ def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
         interrupted.set()
         pool.stop()
 
-    with on_interrupt(stop), ProgressDisplay("years") as display:
+    with on_interrupt(stop), on_quit(pool.tell), ProgressDisplay("years") as display:
         for _ in pool.run(tasks, display.look):
             pass
     return interrupted.is_set()
@@ -230,7 +231,7 @@ def _finish(
         with folder.troubles_kept():
             done_tables = {name: table for name, table in tables.items() if table is not None}
             folder.write_tables(done_tables, declared="fleet_")
-            folder.write_json("summary.json", document)
+            folder.write_json("summary.json", {"schema": schema_version(), **document})
         if json:
             print_json(document)
         else:

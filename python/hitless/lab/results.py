@@ -86,6 +86,7 @@ def _manifest(summary: Mapping[str, Any], status: Status, command: Sequence[str]
         "warnings": status.warnings,
     }
     return {
+        "schema": schema_version(),
         "hitless": _native.version(),
         "commit": source_commit(),
         "command": list(command),
