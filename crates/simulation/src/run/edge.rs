@@ -117,7 +117,7 @@ pub trait Edge: Send {
     #[inline(always)]
     fn host_step(&mut self, _step: HostStep, _packets: &PacketStore) {}
 
-    /// The next flow is of this group.
+    /// A flow of this group has been added; flows are numbered in this order.
     #[inline(always)]
     fn flow_added(&mut self, _group: u32) {}
 

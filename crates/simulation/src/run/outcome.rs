@@ -122,8 +122,8 @@ impl<E: Edge> Ledger<'_, E> {
             && self.run.network.shared.queue.is_empty()
             && self.run.network.shared.is_idle_elsewhere;
         // Ports of a deadlock wait for credits without events; pause frames would repeat.
-        let has_deadlock = || self.run.viewed(self.run.now, |view| !view.deadlocks().is_empty());
-        if is_drained && flows_in_flight != 0 && !has_deadlock() {
+        let stuck = || self.run.viewed(self.run.now, |view| view.packets_stuck());
+        if is_drained && flows_in_flight != 0 && flows_in_flight > stuck() {
             broken.push(format!("{flows_in_flight} packets of flows are left in a network where nothing moves"));
         }
         for index in 0..self.run.network.shared.links.iter().len() {

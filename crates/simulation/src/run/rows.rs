@@ -25,6 +25,26 @@ pub(super) struct Rows<'a, E> {
     pub networks: &'a [&'a Network<E>],
 }
 
+/// The losses of flows, over all partitions.
+pub(super) struct Losses<'a, E>(pub &'a [&'a Network<E>]);
+
+impl<E> Losses<'_, E> {
+    /// Returns the frames lost on failed links.
+    pub fn to_failures(&self, flow: FlowId) -> u64 {
+        self.0.iter().map(|network| network.shared.records.lost_to_failures(flow)).sum()
+    }
+
+    /// Returns the losses in switches.
+    pub fn dropped(&self, flow: FlowId) -> Lost {
+        self.0.iter().map(|network| network.shared.drops.of_flow(flow)).fold(Lost::default(), Lost::plus)
+    }
+
+    /// Returns the frames that found a network card full.
+    pub fn refused_by_nic(&self, flow: FlowId) -> u64 {
+        self.0.iter().map(|network| network.shared.drops.refused_by_nic(flow)).sum()
+    }
+}
+
 impl<E> Rows<'_, E> {
     /// The table of messages: complete ones in the order of completion, or those that their flow or the run left
     /// incomplete.
@@ -62,11 +82,12 @@ impl<E> Rows<'_, E> {
             .unsigned("messages_completed", rows, |row| row.messages_completed)
             .unsigned("message_bytes", rows, |row| self.message_bytes(row.flow))
             .unsigned("delivered_bytes", rows, |row| row.bytes_delivered);
+        let losses = Losses(self.networks);
         let table = with_counts_of_ends(table, rows)
-            .unsigned("frames_lost_to_failures", rows, |row| self.lost_to_failures(row.flow))
-            .unsigned("frames_dropped", rows, |row| self.dropped(row.flow).packets)
-            .unsigned("dropped_bytes", rows, |row| self.dropped(row.flow).bytes)
-            .unsigned("frames_dropped_by_nic", rows, |row| self.refused_by_nic(row.flow));
+            .unsigned("frames_lost_to_failures", rows, |row| losses.to_failures(row.flow))
+            .unsigned("frames_dropped", rows, |row| losses.dropped(row.flow).packets)
+            .unsigned("dropped_bytes", rows, |row| losses.dropped(row.flow).bytes)
+            .unsigned("frames_dropped_by_nic", rows, |row| losses.refused_by_nic(row.flow));
         let table = if self.scenario.host.reorder_buffer.is_some() { with_reorder_buffer(table, rows) } else { table };
         if !self.scenario.measure.order {
             return table;
@@ -78,21 +99,6 @@ impl<E> Rows<'_, E> {
     /// The flow's position in its group.
     fn position(&self, flow: FlowId) -> u64 {
         self.specs.get(flow.0 as usize).map_or(0, |spec| spec.position)
-    }
-
-    /// Frames of the flow lost on failed links.
-    fn lost_to_failures(&self, flow: FlowId) -> u64 {
-        self.networks.iter().map(|network| network.shared.records.lost_to_failures(flow)).sum()
-    }
-
-    /// Losses of the flow in switches.
-    fn dropped(&self, flow: FlowId) -> Lost {
-        self.networks.iter().map(|network| network.shared.drops.of_flow(flow)).fold(Lost::default(), Lost::plus)
-    }
-
-    /// Frames of the flow that found a network card full.
-    fn refused_by_nic(&self, flow: FlowId) -> u64 {
-        self.networks.iter().map(|network| network.shared.drops.refused_by_nic(flow)).sum()
     }
 
     /// The order checker's verdict; a run with a checker has one partition.

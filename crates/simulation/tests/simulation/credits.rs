@@ -1,10 +1,8 @@
 //! Lossless classes by credits: throughput in closed form, incasts without drops, losses, deadlocks, refusals.
 
-use hitless_core::engine::Progress;
-
-use crate::checkpoints;
 use crate::lossless::{INCAST, Incast, TWO_CLASSES, ring};
-use crate::support::{self, check, drops, numbers, simulation, sound, sum, times};
+use crate::support::{self, check, drops, numbers, sound, sum, times};
+use crate::{checkpoints, partitions};
 
 /// A flow of datagrams at line rate through two switches without latency, over three equal links.
 #[derive(Clone, Copy)]
@@ -226,19 +224,6 @@ fn credits_of_frames_that_a_failure_took_return() {
 }
 
 #[test]
-fn a_ring_without_memory_left_deadlocks_and_the_run_names_the_cycle() {
-    let scenario = sound(&ring("cbfc = { buffer = \"30 KB\" }"));
-    let outcome = support::run_scenario(&scenario);
-    let cycle = "s0->s1 waits for s1->s2 waits for s2->s3 waits for s3->s4 waits for s4->s0 waits for s0->s1";
-    let warnings = &outcome.summary.warnings;
-    assert!(warnings.iter().any(|line| line.contains("deadlock") && line.contains(cycle)), "{warnings:?}");
-    assert_eq!(outcome.summary.flows.completed, 0);
-    let divided = simulation(&scenario).run_divided(3, 2, &Progress::default());
-    assert_eq!(divided.summary.warnings, *warnings);
-    assert_eq!(divided.summary.trace_hash, outcome.summary.trace_hash);
-}
-
-#[test]
 fn a_watchdog_breaks_the_deadlock_of_credits() {
     let outcome = support::run(&ring(WATCHED));
     assert!(sum(&outcome, "ports", "pause_storms") > 0);
@@ -264,16 +249,8 @@ fn runs_with_credits_go_on_from_checkpoints_and_are_the_same_in_partitions() {
     let lossy_incast = Incast { pfc: "cbfc = {}", transport, bytes: 200_000, ..INCAST }.text(2_000_000) + &loss;
     let texts = [TWO_CLASSES.replace("pfc = {}", "cbfc = {}"), lossy_incast, ring(WATCHED)];
     for text in texts {
-        let scenario = sound(&text);
-        checkpoints::goes_on(&scenario, &[0.05, 0.3, 0.7]);
-        let whole = simulation(&scenario).run_divided(1, 1, &Progress::default());
-        for partitions in [2, 5] {
-            let divided = simulation(&scenario).run_divided(partitions, 2, &Progress::default());
-            assert_eq!(divided.summary.trace_hash, whole.summary.trace_hash, "{text}");
-            for (one, other) in whole.tables.iter().zip(&divided.tables) {
-                assert_eq!(one, other, "table {} of {text}", one.name);
-            }
-        }
+        checkpoints::goes_on(&sound(&text), &[0.05, 0.3, 0.7]);
+        partitions::compare_in_pieces(&text, &[(2, 2), (5, 2)]);
     }
 }
 

@@ -45,7 +45,7 @@ pub fn compare(text: &str, divisions: &[(usize, usize)]) {
 }
 
 /// Like [`compare`], for a run that can be divided.
-fn compare_in_pieces(text: &str, divisions: &[(usize, usize)]) {
+pub fn compare_in_pieces(text: &str, divisions: &[(usize, usize)]) {
     assert_eq!(sound(text).undivided_because(), None, "it would run whole: {text}");
     compare(text, divisions);
 }

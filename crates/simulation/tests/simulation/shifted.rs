@@ -52,8 +52,9 @@ fn text(transport: &str, rest: &str, start_ps: u64) -> String {
 fn difference(early: &Outcome, late: &Outcome) -> Option<String> {
     let shift = SHIFT_PS as i64;
     for (a, b) in early.tables.iter().zip(&late.tables) {
-        // Sentences name times.
-        for ((name, before), (_, after)) in a.columns.iter().zip(&b.columns).filter(|((name, _), _)| *name != "reason")
+        // The sentences of stalls name times.
+        let is_compared = |name: &str| (a.name, name) != ("stalls", "reason");
+        for ((name, before), (_, after)) in a.columns.iter().zip(&b.columns).filter(|((name, _), _)| is_compared(name))
         {
             let is_shifted = match (before, after) {
                 (Column::Signed(before), Column::Signed(after)) if name.ends_with("_ps") => {

@@ -73,7 +73,7 @@ fn a_flow_that_the_duration_cuts_off_moves_and_is_not_stalled() {
     for transport in [TCP, ROCE, "kind = \"uet\"\ncongestion = \"both\"\nbase_rtt = \"40 us\""] {
         let outcome = support::run(&dumbbell("1 ms", transport, "10 MB", ""));
         assert_eq!(rows(&outcome), [["moving", "", ""]], "{transport}: {}", sentence(&outcome));
-        assert_eq!(sentence(&outcome), "1 flow unfinished, all of them moving");
+        assert_eq!(sentence(&outcome), "1 flow unfinished, and moving");
     }
 }
 
@@ -149,7 +149,7 @@ fn a_lost_tail_waits_for_the_retransmission_timer() {
     explains(
         &dumbbell("20 ms", &roce, "10 MB", blink),
         ["stalled", "lost", ""],
-        &["has no packet in the network (lost: ", "on failed links), and repeats at 100,"],
+        &["waits for lost packets (lost: ", "on failed links), and repeats at 100,"],
     );
 }
 
@@ -165,6 +165,16 @@ fn a_connection_that_gave_up_is_counted_with_its_timeouts_and_the_cause() {
     assert_eq!((outcome.summary.flows.failed, outcome.summary.flows.unfinished), (1, 0));
     let divided = simulation(&sound(&text)).run_divided(2, 2, &Progress::default());
     assert_eq!(divided.summary.unfinished, outcome.summary.unfinished);
+}
+
+#[test]
+fn a_connection_that_gave_up_is_not_blamed_on_a_link_that_failed_later() {
+    let roce = format!("{ROCE}\ntimeout = \"1 ms\"\nretries = 3");
+    let outages = "[[link]]\nname = \"left->right\"\nschedule = [{ at = \"200 us\", state = \"down\" }, \
+                   { at = \"10 ms\", state = \"up\" }, { at = \"20 ms\", state = \"down\" }]\n";
+    let text = dumbbell("30 ms", &roce, "10 MB", outages).replace("until = \"all-flows-done\"\n", "");
+    let outcome = support::run(&text);
+    assert_eq!(rows(&outcome), [["gave up", "lost", ""]], "{}", sentence(&outcome));
 }
 
 #[test]

@@ -43,10 +43,10 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
             entry
         })
         .collect();
-    let lossy: Vec<&String> = places.core[0].iter().filter(|_| !dice.once_in(4)).collect();
-    let lossy = lossy.iter().map(|name| {
-        let changes = if dice.once_in(3) { faults::slow_periods(dice).join(", ") } else { String::new() };
-        let changes = if changes.is_empty() { changes } else { format!("changes = [{changes}]") };
+    let names: Vec<&String> = places.core[0].iter().filter(|_| !dice.once_in(4)).collect();
+    let lossy = names.iter().map(|name| {
+        let changes = dice.once_in(3).then(|| format!("changes = [{}]", faults::slow_periods(dice).join(", ")));
+        let changes = changes.unwrap_or_default();
         parsed(&format!("name = {name:?}\nloss = {}\n{changes}", faults::lasting_loss(dice)))
     });
     let lossy: Vec<Table> = lossy.collect();
@@ -72,11 +72,14 @@ pub fn masked_outage(seed: u64) -> Table {
         "{ kind = \"local-reroute\", backup = \"first\", reconfiguration = \"50 us\" }",
     ]);
     let detection = dice.pick(&["{ kind = \"signal-loss\" }", "{ kind = \"fixed\", delay = \"5 us\" }"]);
+    let mut transports = world.get("transport").and_then(Value::as_array).into_iter().flatten();
+    let sprays = transports.any(|transport| transport.get("kind").and_then(Value::as_str) == Some("uet"));
+    let order = if sprays || Dice::new(seed, "any order").once_in(2) { "any_order = []" } else { "" };
     world.extend(parsed(&format!(
         "recovery = {{ scheme = {scheme}, detection = {detection} }}\n\
          [[failure]]\nlink = \"left<->right\"\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\n\
          outage = \"{outage} us\"\n\
-         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{}\"\nany_order = []",
+         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{}\"\n{order}",
         dice.between(5, 250),
         dice.between(1, 2),
         outage * 3,

@@ -47,7 +47,9 @@ pub fn guards_all_losses(evidence: &Evidence<'_>, rate_most: f64) -> bool {
         let loss = |name: &str| entry.get("loss").and_then(|loss| loss.get(name));
         let rate = loss("rate").and_then(Value::as_float).unwrap_or(1.0);
         let is_bernoulli = loss("kind").and_then(Value::as_str) == Some("bernoulli");
-        let is_all = entry.keys().all(|key| key == "name" || key == "loss");
+        let mut changes = entry.get("changes").and_then(Value::as_array).into_iter().flatten();
+        let keeps_loss = changes.all(|change| change.get("loss").is_none());
+        let is_all = keeps_loss && entry.keys().all(|key| ["name", "loss", "changes"].contains(&key.as_str()));
         is_all && is_bernoulli && rate <= rate_most && protected.contains(&text(entry, "name"))
     };
     is_known && !evidence.has("failure") && evidence.world.entries("link").all(is_masked)
@@ -76,7 +78,8 @@ pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     let is_known = evidence.all_are(&["sqr"], &["links", "caching", "any_order"]);
     // By default SQR neither orders the packets of spraying connections nor sends old copies (seed 58,000,064).
     let sprays = evidence.world.entries("transport").any(|transport| text(transport, "kind") == "uet");
-    let orders_all = evidence.world.entries("mechanism").all(|entry| entry.contains_key("any_order"));
+    let is_empty = |entry: &Table| entry.get("any_order").and_then(Value::as_array).is_some_and(Vec::is_empty);
+    let orders_all = evidence.world.entries("mechanism").all(is_empty);
     let is_known = is_known && (orders_all || !sprays);
     let repairs = evidence.world.text_of("recovery.scheme.kind").is_some_and(|kind| kind != "none");
     let has_choices = evidence.world.value("routing.choice").is_some();

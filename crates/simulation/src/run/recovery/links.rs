@@ -65,7 +65,7 @@ impl FailingLink {
         [Direction::AToB, Direction::BToA].map(|direction| DirectedLink { link: self.link, direction })
     }
 
-    /// Returns whether a switch believes the link without paths.
+    /// Returns whether a switch has withdrawn the paths over this link.
     pub fn is_withdrawn_at(&self, switch: usize) -> bool {
         let distance = self.distances.get(switch).copied().unwrap_or(0);
         !self.withdrawn_by[usize::from(distance)].is_empty()

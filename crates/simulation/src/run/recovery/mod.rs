@@ -207,7 +207,7 @@ impl Recovery {
         self.break_link(now, number, outage, network);
     }
 
-    /// The links that the switches believe without paths.
+    /// The links that each switch has withdrawn.
     pub fn withdrawn(&self) -> Withdrawn {
         let mut known = Withdrawn::new();
         for switch in 0..self.switches {

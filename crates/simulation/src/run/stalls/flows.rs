@@ -55,7 +55,7 @@ pub(super) enum Cause {
     Credit,
     LinkDown(DirectedLink, Time),
     NoRoute(SwitchId, HostId),
-    /// None of its packets is in the network: they were lost.
+    /// Its packets were lost; at most the latest repetition is in the network.
     Lost,
     /// No timer is set.
     Nothing,
@@ -119,7 +119,7 @@ pub(super) struct Survey {
 }
 
 impl<E: Edge> View<'_, E> {
-    /// Surveys all flows. Flows without an end that move are left out: the end of the run is theirs.
+    /// Surveys all flows. Endless flows that move are left out: they last until the run ends.
     pub(super) fn survey(&self) -> Survey {
         let waits: Vec<FlowWait> = self.networks.iter().flat_map(|network| network.hosts.waits()).collect();
         let failed = self.failed();
@@ -253,7 +253,13 @@ impl<E: Edge> View<'_, E> {
         let [data, answer] = self.global.flow_starts.addresses(record.flow, spec);
         let cause = match packets.stop() {
             Some(Stop::Gate(gate)) if stuck.contains(&gate) => Cause::Gate(gate),
-            _ => self.broken_both_ways(&data, &answer, false).unwrap_or(Cause::Lost),
+            _ => {
+                let broken = self.broken_both_ways(&data, &answer, false);
+                // A link that failed later is not the cause. A missing route has no time.
+                let is_later =
+                    |cause: &Cause| matches!(cause, Cause::LinkDown(_, since) if *since > record.sender_ended);
+                broken.filter(|cause| !is_later(cause)).unwrap_or(Cause::Lost)
+            }
         };
         Some(Waiting {
             state: State::GaveUp,

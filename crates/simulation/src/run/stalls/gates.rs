@@ -91,10 +91,27 @@ impl<E: Edge> View<'_, E> {
         let mut cycles = Vec::new();
         while let Some(&first) = stuck.first() {
             let (way, cycle) = self.way_into_cycle(first);
+            // A gate in front of a known cycle leads into it again.
+            let is_new = cycle.iter().all(|gate| stuck.contains(gate));
             stuck.retain(|gate| !way.contains(gate) && !cycle.contains(gate));
-            cycles.push(self.cycle_in_words(&cycle));
+            if is_new {
+                cycles.push(self.cycle_in_words(&cycle));
+            }
         }
         cycles
+    }
+
+    /// Number of packets at ports that can never send again.
+    pub fn packets_stuck(&self) -> i64 {
+        let places: BTreeSet<(Node, PortId)> = self.stuck_gates().iter().map(|gate| (gate.node, gate.port)).collect();
+        let mut packets = 0;
+        for (node, port) in places {
+            match node {
+                Node::Host(host) => self.hosts_with(host).each_stopped(host, |_| packets += 1),
+                Node::Switch(switch) => self.switch(switch).each_stopped(port, |_| packets += 1),
+            }
+        }
+        packets
     }
 
     /// Follows the first gate that each waits for from `first` until one comes again. Returns the gates up to there,

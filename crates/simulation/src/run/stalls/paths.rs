@@ -1,13 +1,11 @@
 //! The path that a flow's packets take now: links that are down, routes that are missing, and its round-trip time.
 
-use hitless_core::wire::{BitRate, Duration, HostId, Packet, Time};
+use hitless_core::wire::{Duration, HostId, Packet, Time};
+use hitless_scenario::network::routing::PathRule;
 use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId};
 
 use super::View;
 use crate::run::edge::Edge;
-
-/// Upper bound of a frame's length, for the time that it takes on a line: a jumbo frame.
-const FRAME_BYTES: u64 = 9_216;
 
 /// The path of a packet by the routing tables.
 struct Path {
@@ -53,12 +51,14 @@ impl<E: Edge> View<'_, E> {
     }
 
     /// The reason why packets with these addresses cannot arrive, if the tables show one. Packets that spread over all
-    /// paths avoid a broken one, so only the links that every packet takes count. Hosts with several ports lack such
-    /// links.
+    /// paths avoid a broken one, and switches can choose among next hops themselves, so only the links that every packet
+    /// takes count. Hosts with several ports lack such links.
     pub(super) fn broken(&self, packet: &Packet, spreads: bool) -> Option<Broken> {
         if self.topology().has_multi_homed_hosts() {
             return None;
         }
+        let choice = self.global.scenario.routing.choice;
+        let spreads = spreads || matches!(choice, PathRule::TwoChoices | PathRule::Flowlets);
         let Path { mut links, certain, dead_end } = self.path(packet);
         let is_certain = !spreads || certain >= links.len();
         links.truncate(if spreads { certain } else { usize::MAX });
@@ -70,16 +70,11 @@ impl<E: Edge> View<'_, E> {
         links.iter().find_map(down_since).or(no_route)
     }
 
-    /// Upper bound of the round-trip time of `packet` in the idle fabric: the path twice, with jumbo frames.
+    /// Upper bound of the round-trip time of `packet` in the idle fabric: the path twice with the longest frame, at the
+    /// lowest rates and longest delays.
     pub(super) fn idle_rtt(&self, packet: &Packet) -> Duration {
-        let (topology, switch) = (self.topology(), &self.global.scenario.switch);
-        let of_link = |link: DirectedLink| {
-            let rate: BitRate = topology.spec(link).rate;
-            self.networks[0].shared.links[link.index()].delay() + rate.time_for(FRAME_BYTES)
-        };
-        let of_switch = switch.ingress_latency + switch.egress_latency;
-        let path = self.path(packet);
-        let one_way = path.links.iter().fold(Duration::ZERO, |sum, &link| sum + of_link(link) + of_switch);
-        one_way * 2
+        let (topology, scenario) = (self.topology(), &self.global.scenario);
+        let of_link = |link| scenario.flight_bound(topology.slowest_spec(link)) + scenario.switch.ingress_latency;
+        self.path(packet).links.iter().fold(Duration::ZERO, |sum, &link| sum + of_link(link)) * 2
     }
 }

@@ -8,8 +8,8 @@ use hitless_scenario::network::topology::SwitchId;
 use super::View;
 use super::flows::{Cause, State, Survey, Waiting};
 use super::gates::Gate;
-use crate::run::drops::Lost;
 use crate::run::edge::Edge;
+use crate::run::rows::Losses;
 
 /// Causes named in the sentence.
 const CAUSES: usize = 3;
@@ -17,8 +17,12 @@ const CAUSES: usize = 3;
 /// Ports of a chain of waits that are named.
 const LINKS: usize = 6;
 
-/// A time in microseconds, with separators: "1,203 us".
+/// A time in microseconds, with separators: "1,203 us"; below 100 us with up to three decimals: "0.5 us".
 pub(super) fn in_us(at: Time) -> String {
+    if at.as_ps() < 100_000_000 {
+        let exact = format!("{:.3}", at.as_ps() as f64 / 1e6);
+        return format!("{} us", exact.trim_end_matches('0').trim_end_matches('.'));
+    }
     let digits = (at.as_ps() / 1_000_000).to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -45,7 +49,8 @@ impl<E: Edge> View<'_, E> {
             };
             parts.push(format!("{counted}: {}", self.causes(&rows)));
         } else if moving > 0 {
-            parts.push(format!("{} unfinished, all of them moving", flows(moving)));
+            let all = if moving == 1 { "and moving" } else { "all moving" };
+            parts.push(format!("{} unfinished, {all}", flows(moving)));
         }
         let gave_up: Vec<&Waiting> = of(State::GaveUp).collect();
         if gave_up.len() as u64 + survey.gave_up_earlier > 0 {
@@ -147,7 +152,7 @@ impl<E: Edge> View<'_, E> {
                 let (switch, host) = (&topology.switch(switch).name, &topology.host(host).name);
                 format!("has no route, because {switch} knows no path to {host}{}", timer())
             }
-            Cause::Lost => format!("has no packet in the network{}{}", self.lost(row.flow), timer()),
+            Cause::Lost => format!("waits for lost packets{}{}", self.lost(row.flow), timer()),
             Cause::Nothing => "waits for nothing: no packet of it is in the network, and no timer is set".to_owned(),
             Cause::Flow(position, Some(flow)) => {
                 format!("waits for flow {} (position {position})", flow.0)
@@ -165,12 +170,13 @@ impl<E: Edge> View<'_, E> {
     /// The losses of a flow, in parentheses; empty if none is known.
     fn lost(&self, flow: Option<FlowId>) -> String {
         let Some(flow) = flow else { return String::new() };
-        let networks = || self.networks.iter().map(|network| &network.shared);
-        let in_switches = networks().map(|shared| shared.drops.of_flow(flow)).fold(Lost::default(), Lost::plus).packets;
-        let at_cards: u64 = networks().map(|shared| shared.drops.refused_by_nic(flow)).sum();
-        let on_links: u64 = networks().map(|shared| shared.records.lost_to_failures(flow)).sum();
+        let counts = Losses(self.networks);
         let of = |count: u64, place: &str| (count > 0).then(|| format!("{count} {place}"));
-        let known = [of(in_switches, "in switches"), of(at_cards, "at full cards"), of(on_links, "on failed links")];
+        let known = [
+            of(counts.dropped(flow).packets, "in switches"),
+            of(counts.refused_by_nic(flow), "at full cards"),
+            of(counts.to_failures(flow), "on failed links"),
+        ];
         let known: Vec<String> = known.into_iter().flatten().collect();
         if known.is_empty() { String::new() } else { format!(" (lost: {})", known.join(", ")) }
     }
@@ -210,9 +216,14 @@ mod tests {
 
     #[test]
     fn times_have_separators() {
-        for (ps, expected) in
-            [(0, "0 us"), (999_999_999, "999 us"), (1_203_000_000, "1,203 us"), (1 << 60, "1,152,921,504,606 us")]
-        {
+        for (ps, expected) in [
+            (0, "0 us"),
+            (500_000, "0.5 us"),
+            (12_340_000, "12.34 us"),
+            (999_999_999, "999 us"),
+            (1_203_000_000, "1,203 us"),
+            (1 << 60, "1,152,921,504,606 us"),
+        ] {
             assert_eq!(in_us(Time(ps)), expected);
         }
     }
