@@ -50,9 +50,9 @@ impl<E: Edge> View<'_, E> {
         path
     }
 
-    /// The reason why packets with these addresses cannot arrive, if the tables show one. Packets that spread over all
-    /// paths avoid a broken one, and switches can choose among next hops themselves, so only the links that every packet
-    /// takes count. Hosts with several ports lack such links.
+    /// Returns the reason why packets with these addresses cannot arrive, if the tables show one. Packets that spread
+    /// over all paths avoid a broken one, and switches can choose among next hops themselves, so only the links that
+    /// every packet takes count. Hosts with several ports lack such links.
     pub(super) fn broken(&self, packet: &Packet, spreads: bool) -> Option<Broken> {
         if self.topology().has_multi_homed_hosts() {
             return None;
