@@ -13,7 +13,7 @@ from hitless_papers.answer.screen import first_screen
 from hitless_papers.campaign import ExhibitResult
 from hitless_papers.judge import VERDICT_WORDS, VERDICTS
 from hitless_papers.paper_points import with_papers_points
-from hitless_papers.tails import TITLE
+from hitless_papers.tails import is_tail
 
 
 def render_report(results: Sequence[ExhibitResult], manifest: Mapping[str, Any]) -> str:
@@ -37,7 +37,7 @@ def render_report(results: Sequence[ExhibitResult], manifest: Mapping[str, Any])
 
 def _first_tail(results: Sequence[ExhibitResult], palette: Palette) -> dict[str, Any] | None:
     """Return the drawing of the first explained tail, and its exhibit, for the top of a page with several exhibits."""
-    found = ((result, plot) for result in results for plot in result.plots if plot.title.startswith(f"{TITLE}: "))
+    found = ((result, plot) for result in results for plot in result.plots if is_tail(plot))
     result, plot = next(found, (None, None))
     if result is None or plot is None or len(results) == 1:
         return None

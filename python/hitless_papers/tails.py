@@ -1,8 +1,9 @@
 """The tail of completion times without and with a system, divided into parts by autopsies: a picture and a sentence.
 
-An exhibit declares its `Tail`, and the campaign adds autopsies to the quick runs that it names. An autopsy does not
-change a run. Longer efforts run the two quick ones in addition: autopsies of millions of messages need gigabytes. A
-finished run keeps only the means of `tail_of`, because the autopsy of 300,000 flows takes 90 MB.
+An exhibit declares its `Tail`. A quick campaign adds autopsies to the runs that it names, which does not change them.
+Longer efforts run these quick ones in addition: autopsies of millions of messages need gigabytes. A finished run keeps
+the table of `tail_of` instead of its autopsies, which take 90 MB for 300,000 flows; pooled runs have few messages, and
+keep the autopsies of the chosen ones.
 """
 
 import hashlib
@@ -16,7 +17,9 @@ import polars as pl
 from hitless.drawing.plot import Plot
 from hitless.numbers import format_number
 from hitless.outcome import autopsy
-from hitless.outcome.autopsy import PERCENTILES, TABLE, WHOLE, around, bars_plot, parts_at, total_ps
+from hitless.outcome.autopsy import MEANS, PERCENTILES, TABLE, TOTAL_PS, WHOLE, around, bars_plot, parts_at
+from hitless.outcome.front import FRONT_TABLE
+from hitless.runs.keeping import source_of
 from hitless.runs.point import MissingRun, Point, Reduction, Runs
 from hitless.simulation import Run
 from hitless_papers.model import Row, Tail
@@ -25,13 +28,17 @@ TAIL = "tail"
 """The table of `tail_of`."""
 EXTRA = "tail: "
 """Beginning of the key of a quick run next to longer ones."""
-METRIC = "messages with parts that add up exactly to the FCT"
+METRIC = "messages divided into parts"
+ALL = "all"
+"""The percentile of the means over all messages."""
 TITLE = "The tail, explained"
 """Beginning of the title of every such picture."""
 _WORTH_TELLING = 0.05
 """Minimum share of the larger completion time for a part in the sentence (chosen)."""
 _TOLD = 3
 """Maximum number of parts in a clause (chosen)."""
+_PS_PER_US = 1e6
+_MESSAGES = "messages"
 _OF_MESSAGE = ["flow", "number"]
 
 
@@ -54,8 +61,7 @@ def tail_rows(tail: Tail, runs: Runs) -> Iterator[Row]:
     """Yield the number of messages on each side, with the sentence as a note."""
     sides = _sides(tail, runs)
     for label, found in sides.items():
-        count = float(found["messages"][0]) if len(found) else 0.0
-        yield Row(label, tail.title, METRIC, "messages", count, note=sentence(sides))
+        yield Row(label, tail.title, METRIC, "messages", float(found["messages"][0]), note=sentence(sides))
 
 
 def tail_plot(tail: Tail, runs: Runs) -> Plot | None:
@@ -63,9 +69,18 @@ def tail_plot(tail: Tail, runs: Runs) -> Plot | None:
     sides = _sides(tail, runs)
     bars: dict[str, dict[str, float]] = {}
     for label, found in sides.items():
-        for (percentile,), rows in found.partition_by("percentile", as_dict=True, maintain_order=True).items():
-            bars[f"{percentile}, {label}"] = dict(rows.select("part", "time_us").iter_rows())
+        bars |= {f"{percentile}, {label}": _times(found, percentile) for percentile in _percentiles(found)}
     return bars_plot(bars, f"{TITLE}: {tail.title}", sentence(sides))
+
+
+def is_tail(plot: Plot) -> bool:
+    """Return whether a plot is a picture of a tail."""
+    return plot.title.startswith(f"{TITLE}: ")
+
+
+def words_of(plot: Plot) -> tuple[str, str]:
+    """Return the title of a tail, and its sentence, from its picture: rows of incomplete exhibits lack them."""
+    return plot.title.removeprefix(f"{TITLE}: "), plot.caption.partition(f". {MEANS}")[0]
 
 
 def _sides(tail: Tail, runs: Runs) -> dict[str, pl.DataFrame]:
@@ -88,12 +103,15 @@ class ToTail:
     tail: Tail
     is_pooled: bool
     then: Reduction | None
+    keeps_messages: bool = True
+    """Does the exhibit need the table ``messages``?"""
 
     def __call__(self, run: Run) -> Run:
         """Replace the autopsy by `tail_of`, or by the chosen messages if several runs are pooled."""
         found = _chosen(run, self.tail)
         kept = {TABLE: found} if self.is_pooled else {TAIL: tail_of(found, self.tail.percents)}
-        others = {name: run.tables[name] for name in run.tables if name != TABLE}
+        dropped = {TABLE, FRONT_TABLE} if self.keeps_messages else {TABLE, FRONT_TABLE, _MESSAGES}
+        others = {name: run.tables[name] for name in run.tables if name not in dropped}
         reduced = replace(run, tables=others)
         reduced = self.then(reduced) if self.then is not None else reduced
         return replace(reduced, tables={**reduced.tables, **kept})
@@ -102,32 +120,37 @@ class ToTail:
         """Return the code that its results depend on."""
         files = (Path(__file__), Path(str(autopsy.__file__)))
         digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-        then = self.then and f"{self.then.__module__}.{self.then.__qualname__}"
-        return f"{digest} {self.tail} {self.is_pooled} {then}"
+        then = self.then and source_of(self.then)
+        return f"{digest} {self.tail} {self.is_pooled} {self.keeps_messages} {then}"
 
 
 def tail_of(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -> pl.DataFrame:
-    """Return the mean parts around each percentile, and the commonest loss.
+    """Return the mean parts around each percentile, and the commonest loss, after a row for `ALL` messages.
 
     Columns: ``percentile``, ``part`` (`WHOLE` for the FCT), ``time_us``, ``messages`` (of all, not only around the
     percentile), ``lost_share`` (messages around it with a lost packet on their path) and ``lost`` (its commonest place
     and reason).
     """
     found = parts_at(autopsies, percents)
-    frames = [
-        found.select(pl.lit(name).alias("percentile"), "part", pl.col(name).alias("time_us")).with_columns(
-            messages=pl.lit(len(autopsies)), lost_share=pl.lit(share), lost=pl.lit(loss)
+    whole = autopsies.select(pl.lit(WHOLE).alias("part"), time_us=TOTAL_PS.mean() / _PS_PER_US)
+    means = {ALL: (whole, autopsies)}
+    for name in found.columns[1:]:
+        means[name] = found.select("part", time_us=name), around(autopsies, float(name[1:]))
+    return pl.concat(
+        times.select(
+            pl.lit(name).alias("percentile"),
+            pl.all(),
+            pl.lit(len(autopsies)).alias("messages"),
+            *_commonest_loss(messages),
         )
-        for name in found.columns[1:]
-        for share, loss in [_commonest_loss(around(autopsies, float(name[1:])))]
-    ]
-    return pl.concat(frames) if frames else pl.DataFrame(schema={"percentile": pl.String, "messages": pl.Int32})
+        for name, (times, messages) in means.items()
+    )
 
 
 def sentence(sides: Mapping[str, pl.DataFrame]) -> str:
     """Describe the parts that the second side removes and adds at the highest common percentile."""
     (without, first), (with_it, second) = sides.items()
-    common = [name for name in first["percentile"].unique(maintain_order=True) if name in set(second["percentile"])]
+    common = [name for name in _percentiles(first) if name in _percentiles(second)]
     if not common:
         return "too few messages for a percentile on both sides"
     name = common[-1]
@@ -137,8 +160,9 @@ def sentence(sides: Mapping[str, pl.DataFrame]) -> str:
     if rows["lost"][0]:
         told.append(f"With {without}, {100 * rows['lost_share'][0]:.0f} % of these messages {rows['lost'][0]}")
     if name != common[0]:
-        medians = [_us(_times(tail, common[0])[WHOLE]) for tail in (second, first)]
-        told.append(f"At {common[0]} it takes {medians[0]} instead of {medians[1]}")
+        median, bare = (_us(_times(tail, common[0])[WHOLE]) for tail in (second, first))
+        clause = f"both take {bare}" if median == bare else f"{with_it} takes {median} instead of {bare}"
+        told.append(f"At {common[0]} {clause}")
     return ". ".join(told)
 
 
@@ -156,6 +180,10 @@ def _changes(before: Mapping[str, float], after: Mapping[str, float]) -> str:
     return ", and ".join(told) or f"no part differs by {100 * _WORTH_TELLING:.0f} %"
 
 
+def _percentiles(tail: pl.DataFrame) -> list[str]:
+    return [name for name in tail["percentile"].unique(maintain_order=True) if name != ALL]
+
+
 def _times(tail: pl.DataFrame, percentile: str) -> dict[str, float]:
     return dict(tail.filter(pl.col("percentile") == percentile).select("part", "time_us").iter_rows())
 
@@ -164,20 +192,21 @@ def _us(value_us: float) -> str:
     return f"{format_number(float(f'{value_us:.4g}'))} us"
 
 
-def _commonest_loss(messages: pl.DataFrame) -> tuple[float, str]:
+def _commonest_loss(messages: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
     lost = messages.filter(pl.col("lost_at") != "")
-    if lost.is_empty():
-        return 0.0, ""
-    places = lost.group_by("lost_at", "lost_because").len().sort("len", "lost_at", descending=[True, False])
-    at, because, _ = places.row(0)
-    return len(lost) / len(messages), f"had lost a packet, most often at {at} ({because})"
+    share, words = 0.0, ""
+    if not lost.is_empty():
+        places = lost.group_by("lost_at", "lost_because").len().sort("len", "lost_at", descending=[True, False])
+        at, because, _ = places.row(0)
+        share, words = len(lost) / len(messages), f"had lost a packet, most often at {at} ({because})"
+    return pl.lit(share).alias("lost_share"), pl.lit(words).alias("lost")
 
 
 def _autopsied(point: Point, tail: Tail, *, is_pooled: bool) -> Point:
     assert isinstance(point.what, Mapping), f"{point.key} has no scenario to measure"
     measure = {**point.what.get("measure", {}), "autopsy": True}
-    keep = None if point.keep is None else {*point.keep, "messages", TABLE}
-    reduce = ToTail(tail, is_pooled, point.reduce)
+    keep = None if point.keep is None else {*point.keep, _MESSAGES, TABLE}
+    reduce = ToTail(tail, is_pooled, point.reduce, keeps_messages=point.keep is None or _MESSAGES in point.keep)
     return replace(point, what={**point.what, "measure": measure}, keep=keep, reduce=reduce)
 
 
@@ -185,10 +214,10 @@ def _chosen(run: Run, tail: Tail) -> pl.DataFrame:
     """Return the autopsies of the messages of a tail. All autopsies of the run must add up to the completion times."""
     autopsies = run.table(TABLE)
     columns = [*_OF_MESSAGE, "bytes", pl.col("started_ps", "delivered_ps").name.suffix("_of_message")]
-    found = autopsies.join(run.table("messages").select(columns), on=_OF_MESSAGE, maintain_order="left")
+    found = autopsies.join(run.table(_MESSAGES).select(columns), on=_OF_MESSAGE, maintain_order="left")
     ends = ["started_ps", "delivered_ps"]
     is_same = pl.all_horizontal(pl.col(end) == pl.col(f"{end}_of_message") for end in ends)
-    adds_up = total_ps() == pl.col("delivered_ps") - pl.col("started_ps")
+    adds_up = pl.col("delivered_ps") - pl.col("started_ps") == TOTAL_PS
     assert len(found) == len(autopsies), "an autopsy has no message"
     assert found.select((is_same & adds_up).all()).item(), "the parts of a message do not add up to its completion time"
     if tail.group is not None:

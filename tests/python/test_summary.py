@@ -9,7 +9,7 @@ from hitless_papers.answer.chosen import Line, Mechanism
 from hitless_papers.envelope.exhibit import HARMS, HELPS, REFUSED, WORST
 from hitless_papers.summary import pages
 from hitless_papers.summary.causes import with_causes
-from hitless_papers.summary.document import Summary
+from hitless_papers.summary.document import Summary, SummaryTail
 from hitless_papers.summary.pages import SUMMARY, render
 from hitless_papers.summary.tables import maps
 
@@ -220,13 +220,16 @@ def test_each_row_that_differs_has_one_cause(folder, tmp_path, text, words):
     assert words in str(refused.value)
 
 
-def test_tails_are_added_alone_with_their_picture_and_rows_stay(folder, tmp_path):
+def test_tails_of_recorded_exhibits_are_added_alone_and_rows_and_other_tails_stay(folder, tmp_path, capsys):
     from hitless.drawing.plot import Plot, stacked
     from hitless.outcome.autopsy import MEANS
     from hitless.results import ResultsFolder
     from hitless_papers.cli.results_app import add
 
     recorded = added(folder([row(9.0, "match")]))
+    kept = SummaryTail(title="t", words="w", picture="p.svg", effort="full", commit="old", seed=1)
+    other = recorded.exhibits[0].model_copy(update={"id": "demo/fig9", "tail": kept})
+    recorded.exhibits.append(other)
     (tmp_path / "docs").mkdir()
     recorded.write(tmp_path / "docs/results.json")
     new = folder([row(7.0, "differs")], commit="new", incomplete=["demo/fig8"])
@@ -238,9 +241,18 @@ def test_tails_are_added_alone_with_their_picture_and_rows_stay(folder, tmp_path
         drawn.write_pictures(plots)
     described = json.loads((tmp_path / "drawn/plots.json").read_text())
     described["demo-fig8-2"]["caption"] = f"At p99 it takes 1 us. {MEANS} Runs with seed 1."
+    described["demo-fig9-1"] = described["demo-fig8-1"]
+    described["demo-fig10-1"] = described["demo-fig8-2"]
     (new / "plots.json").write_text(json.dumps(described))
+    document = json.loads((new / "summary.json").read_text())
+    [found] = document["exhibits"]
+    document["exhibits"] = [found, {**found, "id": "demo/fig9"}, {**found, "id": "demo/fig10"}]
+    (new / "summary.json").write_text(json.dumps(document))
     add([new], tmp_path, tails=True)
-    [exhibit] = Summary.read(tmp_path / "docs/results.json").exhibits
+    assert "tails of 1 exhibits added, 2 exhibits in all" in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in (tmp_path / "docs/evidence/results/pictures").iterdir()] == ["demo-fig8-tail.svg"]
+    exhibit, unchanged = Summary.read(tmp_path / "docs/results.json").exhibits
+    assert unchanged == other, "an exhibit without a picture in the folder keeps its tail, and a new one is not added"
     assert exhibit.rows == recorded.exhibits[0].rows
     assert exhibit.commit == "abc123456"
     assert (exhibit.tail.title, exhibit.tail.words, exhibit.tail.commit) == ("flows", "At p99 it takes 1 us", "new")

@@ -1,13 +1,31 @@
 """The tail of completion times without and with a system, from autopsies made up here."""
 
+import importlib
+import linecache
+import sys
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from hitless.outcome.autopsy import PARTS, WHOLE
+from hitless.runs.keeping import source_of
 from hitless.runs.point import MissingRun, Point, Runs
 from hitless.simulation import Run, Summary
 from hitless_papers import Tail
-from hitless_papers.tails import METRIC, TAIL, ToTail, sentence, tail_of, tail_plot, tail_rows, with_autopsies
+from hitless_papers.tails import (
+    ALL,
+    METRIC,
+    TAIL,
+    ToTail,
+    is_tail,
+    sentence,
+    tail_of,
+    tail_plot,
+    tail_rows,
+    with_autopsies,
+    words_of,
+)
 
 US = 1_000_000
 PAIR = Tail("flows", ("bare", "no"), ("system", "yes"))
@@ -44,8 +62,7 @@ def test_a_sentence_says_what_a_system_removes_and_adds_and_why():
     sides = dict(zip(("bare", "system"), map(tail_of, tails()), strict=True))
     assert sentence(sides) == (
         "At p99.9 system takes 15 us instead of 2,010 us: it removes 2,000 us (retransmission timeout). With bare, "
-        "100 % of these messages had lost a packet, most often at a->b (corrupted). At p50 it takes 10 us instead of "
-        "10 us"
+        "100 % of these messages had lost a packet, most often at a->b (corrupted). At p50 both take 10 us"
     )
     losing = dict(reversed(sides.items()))
     assert "it adds 2,000 us (retransmission timeout)" in sentence(losing)
@@ -65,11 +82,21 @@ def test_clauses(before, after, clause):
     assert clause in sentence(sides)
 
 
-def test_too_few_messages_have_neither_a_sentence_about_parts_nor_a_picture():
-    few = tail_of(autopsies({"queue": 1}), [99.9])
-    assert few.is_empty()
+def test_the_sentence_about_the_median_names_the_side():
+    few, many = autopsies(*[{"queue": 20}] * 100), autopsies(*[{"queue": 10}] * 100)
+    told = sentence({"bare": tail_of(few, [50.0, 99.0]), "system": tail_of(many, [50.0, 99.0])})
+    assert told.endswith("At p50 system takes 10 us instead of 20 us")
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_too_few_messages_are_counted_and_have_neither_a_sentence_about_parts_nor_a_picture(count):
+    few = tail_of(autopsies({"queue": 1}, {"queue": 2}, {"queue": 6}).head(count), [99.9])
+    assert few["percentile"].to_list() == [ALL]
+    assert few["time_us"].to_list() == [{0: None, 1: 1.0, 3: 3.0}[count]]
     runs = Runs({"no": run(autopsies({}), tail=few), "yes": run(autopsies({}), tail=few)})
-    assert [row.note for row in tail_rows(PAIR, runs)] == ["too few messages for a percentile on both sides"] * 2
+    rows = list(tail_rows(PAIR, runs))
+    assert [row.note for row in rows] == ["too few messages for a percentile on both sides"] * 2
+    assert [row.measured for row in rows] == [count] * 2
     assert tail_plot(PAIR, runs) is None
 
 
@@ -80,9 +107,29 @@ def test_both_sides_get_an_autopsy_and_keep_only_their_tail():
     assert points[0].what["measure"] == {"order": True, "autopsy": True}
     assert scenario["measure"] == {"order": True}
     assert set(points[0].keep) == {"flows", "messages", "autopsy"}
-    reduced = points[0].reduce(run(tails()[0]))
-    assert set(reduced.tables) == {"messages", TAIL}
-    assert reduced.table(TAIL).filter(pl.col("part") == WHOLE)["time_us"].to_list() == [10.0, 2_010.0, 2_010.0]
+    others = {"flows": pl.DataFrame(), "autopsy_front": pl.DataFrame()}
+    reduced = points[0].reduce(run(tails()[0], **others))
+    assert set(reduced.tables) == {"flows", TAIL}, "the exhibit keeps no messages"
+    assert reduced.table(TAIL).filter(pl.col("part") == WHOLE)["time_us"].to_list() == [50.0, 10.0, 2_010.0, 2_010.0]
+    for keep in (None, ("messages",)):
+        [point] = with_autopsies(PAIR, [Point("no", scenario, keep=keep)])
+        assert set(point.reduce(run(tails()[0], **others)).tables) == {"flows", "messages", TAIL}
+
+
+def test_a_cached_run_does_not_survive_a_change_of_its_reduction(tmp_path, monkeypatch):
+    def written(text):
+        (tmp_path / "reductions_of_tails.py").write_text(f"def few(run):\n    return {text}\n")
+        importlib.invalidate_caches()
+        linecache.clearcache()
+        sys.modules.pop("reductions_of_tails", None)
+        return ToTail(PAIR, is_pooled=False, then=importlib.import_module("reductions_of_tails").few)
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setitem(sys.modules, "reductions_of_tails", None)
+    first, again, changed = (source_of(written(text)) for text in ("run", "run", "run.tables"))
+    assert first == again != changed
+    assert source_of(replace(written("run"), keeps_messages=False)) != first
 
 
 def test_parts_that_do_not_add_up_fail():
@@ -135,6 +182,11 @@ def test_the_picture_has_a_bar_for_each_side_and_percentile():
     heights = [sum(series.y[place] for series in plot.series) for place in range(len(names))]
     assert heights == pytest.approx([10, 10, 2_010, 15, 2_010, 15])
     assert plot.caption.startswith("At p99.9 system takes 15 us")
+    assert is_tail(plot)
+    with_more = replace(plot, caption=f"{plot.caption} Runs with seed 1.")
+    sides = {"bare": tail_of(tails()[0]), "system": tail_of(tails()[1])}
+    assert words_of(with_more) == ("flows", sentence(sides))
+    assert not is_tail(replace(plot, title="The tail"))
     assert [(row.series, row.metric, row.measured, row.verdict) for row in tail_rows(PAIR, runs)] == [
         ("bare", METRIC, 1_000.0, "unjudged"),
         ("system", METRIC, 1_000.0, "unjudged"),

@@ -60,7 +60,8 @@ _RECOVERIES = {
 }
 _COLUMNS = [f"{part.name}_ps" for part in PARTS]
 _LABELS = {part.name: part.label for part in PARTS}
-_TOTAL = pl.sum_horizontal(_COLUMNS)
+TOTAL_PS = pl.sum_horizontal(_COLUMNS)
+"""Sum of all parts."""
 WHOLE = "completion time"
 """Name of the sum of all parts."""
 MEANS = "Means around each percentile, from start to delivery: docs/how-to/why.md."
@@ -132,7 +133,9 @@ def why(autopsies: pl.DataFrame, flow: int, number: int | None = None, *, fronts
 
 def slowest(autopsies: pl.DataFrame, count: int, *, fronts: pl.DataFrame | None = None) -> list[Why]:
     """Explain the slowest messages, the slowest first."""
-    rows = autopsies.with_columns(total_ps=_TOTAL).sort(["total_ps", "flow", "number"], descending=[True, False, False])
+    rows = autopsies.with_columns(total_ps=TOTAL_PS).sort(
+        ["total_ps", "flow", "number"], descending=[True, False, False]
+    )
     return explained(rows.head(count), fronts)
 
 
@@ -158,15 +161,10 @@ def parts_at(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -
     return frame.filter(pl.any_horizontal(pl.col(values) > 0)) if values else frame.clear()
 
 
-def total_ps() -> pl.Expr:
-    """Return the sum of all parts."""
-    return _TOTAL
-
-
 def around(autopsies: pl.DataFrame, percent: float) -> pl.DataFrame:
     """Return the messages around a percentile, with their ``total_ps``; no message if there are too few for it."""
     first, last = _band(percent, len(autopsies))
-    return autopsies.with_columns(total_ps=_TOTAL).sort("total_ps")[first:last]
+    return autopsies.with_columns(total_ps=TOTAL_PS).sort("total_ps")[first:last]
 
 
 def parts_plot(sides: Mapping[str, pl.DataFrame], what: str = "messages") -> Plot | None:

@@ -79,7 +79,7 @@ class KeptPoints:
         tables = "all" if point.keep is None else sorted(point.keep)
         parts = [_FORMAT, program_identity(), type(work).__name__, work.identity(file_name), seed, tables]
         if point.reduce is not None:
-            parts.append(_source(point.reduce))
+            parts.append(source_of(point.reduce))
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
     def __contains__(self, digest: object) -> bool:
@@ -215,7 +215,7 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _source(reduction: Reduction) -> str:
+def source_of(reduction: Reduction) -> str:
     """Return the code of a reduction: its own ``source()``, or its name and the text of its module."""
     told = getattr(reduction, "source", None)
     if told is not None:

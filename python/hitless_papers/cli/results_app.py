@@ -34,7 +34,9 @@ def add(
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders that hitless reproduce has written.")
     ],
     root: Root = Path(),
-    tails: Annotated[bool, typer.Option("--tails", help="Only tails, of incomplete exhibits too.")] = False,
+    tails: Annotated[
+        bool, typer.Option("--tails", help="Only tails of recorded exhibits; these runs may be incomplete.")
+    ] = False,
 ) -> None:
     """Put what runs found into docs/results.json; it replaces older results of the same exhibits.
 
@@ -47,6 +49,7 @@ def add(
       hitless results render
     """
     from hitless.terminal.console import print_note
+    from hitless.whole_file import file_name
     from hitless_papers.registry import entries
     from hitless_papers.summary.document import PICTURES, Summary, tails_of
     from hitless_papers.summary.pages import SUMMARY
@@ -55,13 +58,12 @@ def add(
     summary = Summary.read(path)
     added = summary.add(folders, [entry.id for entry in entries()], only_tails=tails)
     summary.write(path)
-    for folder in folders:
-        for name, picture in tails_of(folder).items():
-            (root / PICTURES).mkdir(parents=True, exist_ok=True)
-            picture.save(root / PICTURES / f"{name}-tail.svg")
-    print_note(
-        f"{path}: {len(added)} exhibits added, {len(summary.exhibits)} in all; hitless results render shows them"
-    )
+    pictures = {name: picture for folder in folders for name, picture in tails_of(folder).items()}
+    for name in filter(pictures.__contains__, map(file_name, added)):
+        (root / PICTURES).mkdir(parents=True, exist_ok=True)
+        pictures[name].save(root / PICTURES / f"{name}-tail.svg")
+    what = f"tails of {len(added)} exhibits" if tails else f"{len(added)} exhibits"
+    print_note(f"{path}: {what} added, {len(summary.exhibits)} exhibits in all; hitless results render shows them")
 
 
 @results_app.command()

@@ -10,13 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hitless.drawing.picture import Picture
 from hitless.errors import BadInput
-from hitless.outcome.autopsy import MEANS
 from hitless.results import PLOTS, read_pictures
 from hitless.whole_file import file_name, read_text
 from hitless_papers.durations import read_folder
 from hitless_papers.judge import Finding, Verdict, agreement
 from hitless_papers.model import Effort
-from hitless_papers.tails import TITLE
+from hitless_papers.tails import is_tail, words_of
 
 _DIGITS = 5
 PICTURES = Path("docs/evidence/results/pictures")
@@ -147,7 +146,8 @@ class Summary(BaseModel):
     def add(self, folders: Sequence[Path], order: Sequence[str], *, only_tails: bool = False) -> list[str]:
         """Put what the folders of `hitless reproduce` found in the place of what was there; return the ids.
 
-        ``order`` is that of the exhibits in the file. With ``only_tails`` the rows that are there stay.
+        ``order`` is that of the exhibits in the file. ``only_tails`` adds the tails of recorded exhibits, and only
+        these: their rows stay, and so does a tail without a picture in the folders.
 
         Raises `BadInput` for a folder without results, and for an exhibit that is in two folders, or has incomplete
         rows.
@@ -160,8 +160,12 @@ class Summary(BaseModel):
                     raise BadInput(f"{one.id} is in a folder before it, too", where=str(folder), hint=hint)
                 added[one.id] = one
         if only_tails:
-            self.exhibits = [_with_tail(exhibit, added.get(exhibit.id)) for exhibit in self.exhibits]
-            return list(added)
+            known = {exhibit.id for exhibit in self.exhibits}
+            found = {name: one.tail for name, one in added.items() if one.tail is not None and name in known}
+            self.exhibits = [
+                one.model_copy(update={"tail": found[one.id]}) if one.id in found else one for one in self.exhibits
+            ]
+            return list(found)
         kept = {exhibit.id: exhibit for exhibit in self.exhibits} | added
         place = {name: number for number, name in enumerate(order)}
         self.exhibits = sorted(kept.values(), key=lambda exhibit: place.get(exhibit.id, len(place)))
@@ -181,26 +185,19 @@ def _read_folder(folder: Path, *, only_tails: bool) -> Iterable[SummaryExhibit]:
 def tails_of(folder: Path) -> dict[str, Picture]:
     """Return the explained tails in a folder by the file names of their exhibits."""
     pictures = read_pictures(folder) if (folder / PLOTS).exists() else {}
-    return {
-        name.rpartition("-")[0]: Picture(each.plot)
-        for name, each in pictures.items()
-        if each.plot.title.startswith(f"{TITLE}: ")
-    }
+    return {name.rpartition("-")[0]: Picture(each.plot) for name, each in pictures.items() if is_tail(each.plot)}
 
 
 def _tail(document: Mapping[str, Any], manifest: Mapping[str, Any], picture: Picture) -> SummaryTail:
+    title, words = words_of(picture.plot)
     return SummaryTail(
-        title=picture.plot.title.removeprefix(f"{TITLE}: "),
-        words=picture.plot.caption.partition(f". {MEANS}")[0],
+        title=title,
+        words=words,
         picture=f"{file_name(document['id'])}-tail.svg",
         effort=manifest["effort"],
         commit=str(manifest.get("commit") or "not known"),
         seed=document["seeds"][0],
     )
-
-
-def _with_tail(exhibit: SummaryExhibit, found: SummaryExhibit | None) -> SummaryExhibit:
-    return exhibit if found is None else exhibit.model_copy(update={"tail": found.tail})
 
 
 def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any], tail: SummaryTail | None) -> SummaryExhibit:
