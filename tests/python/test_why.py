@@ -6,8 +6,20 @@ import pytest
 from hitless.drawing.palette import Palette
 from hitless.drawing.svg import draw
 from hitless.errors import BadInput
-from hitless.outcome.autopsy import PARTS, Why, parts_at, parts_plot, slowest, why
-from hitless.outcome.queries import queries_of, why_query
+from hitless.outcome.autopsy import (
+    PARTS,
+    PERCENTILES,
+    Why,
+    around,
+    counts_at,
+    explained,
+    parts_at,
+    parts_plot,
+    slowest,
+    why,
+)
+from hitless.outcome.queries import HAVE_QUERIES, queries_of, unanswered, why_query
+from hitless.outcome.schema import TYPES, declared_tables
 
 US = 1_000_000
 
@@ -153,6 +165,42 @@ def test_the_parts_around_a_percentile_add_up_to_its_mean() -> None:
     assert found["p99.9"].to_list() == [10.0, 999.5, 1009.5]
     assert parts_at(autopsies.head(99)).columns == ["part", "p50"], "99 messages have no p99"
     assert parts_at(autopsies.clear()).columns == ["part"]
+
+
+def test_the_counts_of_messages_around_percentiles_are_those_of_their_means() -> None:
+    for count in (0, 1, 99, 100, 1_000, 74_083):
+        autopsies = pl.DataFrame([autopsy(0, queue=1)]).select(pl.all().repeat_by(count).explode())
+        found = {f"p{percent:g}": len(around(autopsies, percent)) for percent in PERCENTILES}
+        assert counts_at(count) == {name: around for name, around in found.items() if around}
+    assert counts_at(74_083)["p99.9"] == 75
+
+
+def test_only_the_frames_in_front_of_explained_messages_are_read(tmp_path) -> None:
+    fronts = pl.DataFrame([{**front(7, front_group="g", front_flows=1), "flow": flow} for flow in range(3)])
+    fronts.write_parquet(tmp_path / "front.parquet")
+    queued = [autopsy(flow, queue=9, told={"longest_queue": "s->h", "longest_queue_ps": US}) for flow in range(3)]
+    found = pl.DataFrame(queued)
+    lazily = explained(found.head(2), pl.scan_parquet(tmp_path / "front.parquet"))
+    assert [one.sentence for one in lazily] == [one.sentence for one in explained(found, fronts)][:2]
+    assert lazily[1].front.equals(fronts.filter(pl.col("flow") == 1))
+    nothing = explained(found)[0].front
+    assert nothing.is_empty()
+    assert nothing.schema == {column.name: TYPES[column.type] for column in declared_tables()["autopsy_front"].columns}
+
+
+def test_a_misspelt_group_of_queries_is_refused_with_the_known_ones() -> None:
+    tables = answers((0, "incast", 0, 10, 90), (1, "incast", 1, 10, 99), (2, "plain", 0, 0, 1))
+    with pytest.raises(BadInput, match="no answered query is of a group 'incst'") as refused:
+        why_query(tables, 0, "incst")
+    assert "incast" in refused.value.hint
+    with pytest.raises(BadInput, match="no autopsy of query 0 of plain") as refused:
+        why_query(answers((0, "plain", 0, 0, 1)), 0, "plain")
+    assert refused.value.hint == HAVE_QUERIES
+
+
+def test_queries_with_missing_answers_are_counted() -> None:
+    tables = answers((0, "a", 0, 0, 9), (1, "a", 1, 0, -1), (2, "a", 1, 0, 9), (3, "b", 0, 0, -1), (4, "b", 1, 0, -1))
+    assert unanswered(tables["messages"]) == 3
 
 
 def test_a_value_is_shown_as_its_sentence() -> None:

@@ -114,6 +114,20 @@ def test_a_histogram_and_a_series_are_found_by_key_and_switch() -> None:
         assert find("alarm").is_empty()
         with pytest.raises(KeyError, match=r"unknown quantity 'recovery delay \(ns\)'; similar: recovery_delay_ns"):
             find("recovery delay (ns)")
+        assert find("own_ns", "sw9").is_empty(), "without the table of mechanisms, nobody knows the switches"
+
+
+def test_a_misspelt_switch_of_a_histogram_or_a_series_is_an_error() -> None:
+    rows = {"switch": ["sw2"], "quantity": ["recovery_delay_ns"], "value": np.array([1])}
+    mechanisms = {"switch": ["sw6"], "counter": ["packets_lost"], "value": np.array([1])}
+    tables = Tables({"histograms": rows, "series": rows, "mechanisms": mechanisms})
+    run = Run(effective="", summary=Summary({}), tables=tables, wall_s=0.0)
+    for find in (run.histogram, run.series):
+        assert find("recovery_delay_ns", "sw2")["value"].to_list() == [1]
+        assert find("recovery_delay_ns", "sw6").is_empty(), "its mechanism recorded nothing"
+        assert find("alarm", "sw2").is_empty()
+        with pytest.raises(KeyError, match="no switch 'sw66' has a mechanism; similar: sw6"):
+            find("recovery_delay_ns", "sw66")
 
 
 def test_the_tables_of_a_run_have_keys_and_labels() -> None:

@@ -2,13 +2,16 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import hitless as hl
+from hitless.outcome import slowdowns
 from hitless.outcome.schema import RELEASES, SCHEMA_KEY, TABLE_KEY, TYPES, declared_tables, schema_version
+from hitless.outcome.times import ALL_SIZES, times_of
 from warm import hitless
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/tables.md"
@@ -120,6 +123,28 @@ def test_a_flow_has_the_slowdown_of_its_only_message():
     assert joined["slowdown"].equals(joined["slowdown_of_message"])
     lacking = scenario().run(keep=["messages"]).messages
     assert lacking["slowdown"].null_count() == lacking.height
+
+
+def test_slowdowns_are_computed_once_for_a_run(monkeypatch):
+    run = scenario().run()
+    calls, compute = [], slowdowns.slowdowns_of
+
+    def counted(*arguments):
+        calls.append(1)
+        return compute(*arguments)
+
+    monkeypatch.setattr(slowdowns, "slowdowns_of", counted)
+    first = run.messages
+    times_of(run)
+    for _ in range(2):
+        assert run.messages.equals(first)
+        assert run.flows["slowdown"].equals(slowdowns.with_slowdowns(run)["flows"]["slowdown"])
+    assert len(calls) == 1
+    of_all = [times for times in times_of(run) if times.sizes == ALL_SIZES and times.what == "messages"]
+    assert sum(times.slowdowns.sum() for times in of_all) == pytest.approx(first["slowdown"].sum())
+    fewer = replace(run, tables={**run.tables, "messages": run.table("messages").head(5)})
+    assert fewer.messages.height == 5, "another run has other tables"
+    assert len(calls) == 2
 
 
 def test_an_idle_fabric_has_a_slowdown_of_about_1():

@@ -1,6 +1,7 @@
 """`hitless why` and autopsies, with the real simulator."""
 
 import json
+import math
 import re
 
 import polars as pl
@@ -8,6 +9,7 @@ import pytest
 
 import hitless as hl
 from hitless.outcome.autopsy import PARTS
+from hitless.outcome.queries import HAVE_QUERIES
 from hitless.outcome.times import times_of
 from warm import hitless
 
@@ -159,7 +161,64 @@ def test_queries_are_divided_along_their_last_answers(tmp_path):
     [slowest] = json.loads(first)["slowest"]
     assert slowest["qct_us"] == pytest.approx(max(taken_us))
     assert slowest["parts_us"]["application"] > 10, "a server thinks"
-    assert "exclude each other" in hitless("why", "out", "3", "--query", "3", code=2, cwd=tmp_path).stderr
+    [path] = (tmp_path / "out").rglob("messages.parquet")
+    path.write_bytes(b"not a table")
+    assert hitless("why", "out", "3", cwd=tmp_path).stdout.startswith("flow 3"), "a flow needs no messages"
+
+
+CUT = QUERIES.replace('duration = "1 s"\nuntil = "all-flows-done"', 'duration = "5.05 ms"')
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cut")
+    (folder / "cut.toml").write_text(CUT)
+    hitless("run", "cut.toml", "--out", "out", cwd=folder)
+    return folder / "out"
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (["3", "--query", "3"], "FLOW and --query exclude each other"),
+        (["3", "--queries"], "FLOW and --queries exclude each other"),
+        (["--number", "0", "--query", "3"], "--number and --query exclude each other"),
+        (["--number", "0", "--queries"], "--number and --queries exclude each other"),
+        (["--query", "3", "--queries"], "--query and --queries exclude each other"),
+        (["--number", "0"], "--number needs a flow"),
+        (["--query", "3", "--group", "quer"], "did you mean queries?"),
+        (["--query", "3", "--group", "x"], "known: queries"),
+        (["--queries", "--group", "x"], "known: queries"),
+        (["--group", "x"], "known: queries"),
+    ],
+)
+def test_arguments_without_effect_and_unknown_groups_are_refused(cut, words, rule):
+    assert rule in hitless("why", cut, *words, code=2).stderr
+
+
+def test_the_table_of_percentiles_says_how_many_messages_it_has_and_how_many_are_missing(cut):
+    run = hl.run(CUT)
+    missing = run.messages.filter(pl.col("delivered_ps") < 0)
+    count = len(run.messages) - len(missing)
+    assert len(missing) > 0 < count
+    around = [f"p50: {math.ceil(0.75 * count) - count // 4} of {count} messages", "were not delivered and are missing"]
+    for words in ([], ["--group", "queries"]):
+        assert f"{around[0]}; {len(missing)} {around[1]}" in hitless("why", cut, *words).stdout
+    queries, late = run.messages["query"].n_unique(), missing["query"].n_unique()
+    assert (
+        f" of {queries - late} queries; {late} lack answers and are missing" in hitless("why", cut, "--queries").stdout
+    )
+
+
+def test_parts_on_the_screen_have_four_digits(cut):
+    numbers = re.findall(r"\d[\d,.]*", hitless("why", cut, "0").stdout.partition("share")[2])
+    assert all(len(re.sub(r"\D", "", number).lstrip("0")) <= 5 for number in numbers), numbers
+
+
+def test_without_queries_the_condition_for_them_is_told(out):
+    told = hitless("why", out, "--queries").stdout
+    assert told.startswith("no query to explain: incast groups with two or more queries have autopsies")
+    assert HAVE_QUERIES in hitless("why", out, "--query", "0", code=2).stderr.replace("\n", " ")
 
 
 def test_a_comparison_draws_both_sides(tmp_path):

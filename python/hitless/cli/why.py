@@ -10,35 +10,56 @@ from rich.table import Table
 from hitless.cli.reading_app import WhyOptions
 from hitless.errors import BadInput
 from hitless.numbers import format_number
-from hitless.outcome.autopsy import TABLE, Why, parts_at, slowest
+from hitless.outcome.autopsy import TABLE, Why, counts_at, of_group, parts_at, slowest
 from hitless.outcome.autopsy import why as explain
 from hitless.outcome.front import FRONT_TABLE
-from hitless.outcome.queries import queries_of, why_query
-from hitless.suggest import did_you_mean
+from hitless.outcome.queries import HAVE_QUERIES, queries_of, unanswered, why_query
 from hitless.terminal.console import print_json, print_text, stdout
 
 _PS_PER_US = 1e6
 
 
 def why(options: WhyOptions) -> int:
-    tables = _tables(_autopsies(options.folder))
+    _refuse_mixtures(options)
+    path = _autopsies(options.folder)
+    fronts, messages = (_scan(path.with_name(f"{name}.parquet")) for name in (FRONT_TABLE, "messages"))
+    tables = {TABLE: pl.read_parquet(path)}
+    if (options.query is not None or options.queries) and messages is not None:
+        tables["messages"] = messages.collect()
+        messages = tables["messages"].lazy()
     if options.query is not None:
-        if options.flow is not None:
-            raise BadInput("a flow and a query exclude each other", hint="give FLOW or --query")
-        return _show(why_query(tables, options.query, options.group), options)
-    autopsies = _chosen(queries_of(tables) if options.queries else tables[TABLE], options.group)
-    fronts = tables.get(FRONT_TABLE)
+        return _show(why_query(tables, options.query, options.group, fronts=fronts), options)
+    what = "answered query" if options.queries else "delivered message"
+    autopsies = of_group(queries_of(tables) if options.queries else tables[TABLE], options.group, what)
     if options.flow is not None:
         return _show(explain(autopsies, options.flow, options.number, fronts=fronts), options)
     found, parts = slowest(autopsies, options.slowest, fronts=fronts), parts_at(autopsies)
     if options.json:
         print_json({"slowest": [_as_json(one) for one in found], "parts_us": parts.to_dicts()})
         return 0
-    nothing = "no query was answered" if options.queries else "no message was delivered"
+    nothing = f"no query to explain: {HAVE_QUERIES}" if options.queries else "no message was delivered"
     print_text("\n".join(f"{_name(one)}: {one.sentence}" for one in found) or nothing)
     if parts.width > 1:
         _show_parts(parts)
+        print_text(_counts(len(autopsies), messages, options))
     return 0
+
+
+def _refuse_mixtures(options: WhyOptions) -> None:
+    """Raise `BadInput` for arguments that exclude each other."""
+    of_message = [name for name, value in (("FLOW", options.flow), ("--number", options.number)) if value is not None]
+    of_query = [*["--query"] * (options.query is not None), *["--queries"] * options.queries]
+    if of_message and of_query:
+        hint = "FLOW and --number explain a message, --query and --queries explain queries"
+        raise BadInput(f"{of_message[0]} and {of_query[0]} exclude each other", hint=hint)
+    if len(of_query) > 1:
+        raise BadInput("--query and --queries exclude each other", hint="--queries explains the slowest queries")
+    if of_message == ["--number"]:
+        raise BadInput("--number needs a flow", hint="hitless why RUN FLOW --number N")
+
+
+def _scan(path: Path) -> pl.LazyFrame | None:
+    return pl.scan_parquet(path) if path.is_file() else None
 
 
 def _show(one: Why, options: WhyOptions) -> int:
@@ -47,12 +68,6 @@ def _show(one: Why, options: WhyOptions) -> int:
     else:
         _show_message(one)
     return 0
-
-
-def _tables(autopsies: Path) -> dict[str, pl.DataFrame]:
-    """Read the autopsies, and the other tables that explain them, if they are there."""
-    paths = [autopsies, *(autopsies.with_name(f"{name}.parquet") for name in (FRONT_TABLE, "messages"))]
-    return {path.stem: pl.read_parquet(path) for path in paths if path.is_file()}
 
 
 def _autopsies(folder: Path) -> Path:
@@ -67,15 +82,6 @@ def _autopsies(folder: Path) -> Path:
         names = ", ".join(str(path.parent) for path in paths)
         raise BadInput("there are several runs with autopsies", where=str(folder), hint=f"name one of: {names}")
     return paths[0]
-
-
-def _chosen(autopsies: pl.DataFrame, group: str | None) -> pl.DataFrame:
-    if group is None:
-        return autopsies
-    groups = autopsies["group"].unique(maintain_order=True).to_list()
-    if group not in groups:
-        raise BadInput(f"no delivered message is of a group {group!r}", hint=did_you_mean(group, groups))
-    return autopsies.filter(pl.col("group") == group)
 
 
 def _name(one: Why) -> str:
@@ -100,8 +106,8 @@ def _show_message(one: Why) -> None:
     table.add_column("us", justify="right")
     table.add_column("share", justify="right")
     for row in one.table.iter_rows(named=True):
-        table.add_row(row["part"], f"{row['time_us']:,.6f}", f"{row['share']:.1%}")
-    table.add_row("completion time", f"{one.total_us:,.6f}", "100.0%")
+        table.add_row(row["part"], format_number(row["time_us"]), f"{row['share']:.1%}")
+    table.add_row("completion time", format_number(one.total_us), "100.0%")
     stdout.print(table)
     if not one.front.is_empty():
         _show_front(one.front)
@@ -118,7 +124,7 @@ def _show_front(front: pl.DataFrame) -> None:
         flows = int(row["front_flows"])
         flow = str(row["front_flow"]) if flows == 1 else f"{flows} flows" if flows else ""
         who = row["front_group"] or row["mechanism"]
-        times = f"{row['frames']:,}", f"{row['bytes']:,}", f"{row['time_ps'] / _PS_PER_US:,.6f}"
+        times = f"{row['frames']:,}", f"{row['bytes']:,}", format_number(row["time_ps"] / _PS_PER_US)
         table.add_row(row["kind"], who, flow, *times)
     stdout.print(table)
 
@@ -131,3 +137,20 @@ def _show_parts(parts: pl.DataFrame) -> None:
     for part, *values in parts.iter_rows():
         table.add_row(part, *(format_number(value) for value in values))
     stdout.print(table)
+
+
+def _counts(count: int, messages: pl.LazyFrame | None, options: WhyOptions) -> str:
+    """Say how many messages or queries are around each percentile, and how many are missing."""
+    around = ", ".join(f"{name}: {found:,}" for name, found in counts_at(count).items())
+    told = f"{around} of {count:,} {'queries' if options.queries else 'messages'}"
+    if messages is None:
+        return told
+    chosen = messages if options.group is None else messages.filter(pl.col("group") == options.group)
+    if options.queries:
+        missing, why_not = unanswered(chosen.collect()), "lack answers"
+    else:
+        missing, why_not = (
+            chosen.filter(pl.col("delivered_ps") < 0).select(pl.len()).collect().item(),
+            "were not delivered",
+        )
+    return f"{told}; {missing:,} {why_not} and are missing" if missing else told

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -12,7 +12,10 @@ from hitless.drawing.plot import Plot, stacked
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.outcome.front import clauses, of_message
+from hitless.suggest import did_you_mean
 
+Fronts: TypeAlias = pl.DataFrame | pl.LazyFrame
+"""The table ``autopsy_front``; of a lazy one, only the rows of explained messages are read."""
 TABLE = "autopsy"
 PERCENTILES = (50.0, 99.0, 99.9)
 _PS_PER_US = 1e6
@@ -104,7 +107,9 @@ class Why:
     def _repr_html_(self) -> str:
         from hitless.outcome.pictures import html_table  # noqa: PLC0415 - drawing is not needed to explain
 
-        return html_table([("", self.sentence), *((name, f"{time:,.3f} us") for name, time in self.parts_us.items())])
+        return html_table(
+            [("", self.sentence), *((name, f"{format_number(time)} us") for name, time in self.parts_us.items())]
+        )
 
 
 def autopsy_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -116,7 +121,7 @@ def autopsy_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     return tables[TABLE]
 
 
-def why(autopsies: pl.DataFrame, flow: int, number: int | None = None, *, fronts: pl.DataFrame | None = None) -> Why:
+def why(autopsies: pl.DataFrame, flow: int, number: int | None = None, *, fronts: Fronts | None = None) -> Why:
     """Explain a message of a flow: the slowest one, or the one with this number. Raises `BadInput`.
 
     ``fronts`` is the table ``autopsy_front``; without it, no frames in queues are named.
@@ -131,7 +136,7 @@ def why(autopsies: pl.DataFrame, flow: int, number: int | None = None, *, fronts
     return slowest(found, 1, fronts=fronts)[0]
 
 
-def slowest(autopsies: pl.DataFrame, count: int, *, fronts: pl.DataFrame | None = None) -> list[Why]:
+def slowest(autopsies: pl.DataFrame, count: int, *, fronts: Fronts | None = None) -> list[Why]:
     """Explain the slowest messages, the slowest first."""
     rows = autopsies.with_columns(total_ps=TOTAL_PS).sort(
         ["total_ps", "flow", "number"], descending=[True, False, False]
@@ -139,10 +144,22 @@ def slowest(autopsies: pl.DataFrame, count: int, *, fronts: pl.DataFrame | None 
     return explained(rows.head(count), fronts)
 
 
-def explained(autopsies: pl.DataFrame, fronts: pl.DataFrame | None = None) -> list[Why]:
+def explained(autopsies: pl.DataFrame, fronts: Fronts | None = None) -> list[Why]:
     """Explain all these messages, in their order."""
+    is_chosen = pl.col("flow").is_in(autopsies["flow"].to_list())
+    chosen = None if fronts is None else fronts.lazy().filter(is_chosen).collect()
     rows = autopsies.iter_rows(named=True)
-    return [_explained(row, of_message(fronts, row["flow"], row["number"])) for row in rows]
+    return [_explained(row, of_message(chosen, row["flow"], row["number"])) for row in rows]
+
+
+def of_group(autopsies: pl.DataFrame, group: str | None, what: str = "delivered message") -> pl.DataFrame:
+    """Return the rows of a group; None for all. Raises `BadInput` for an unknown group, with the known ones."""
+    if group is None or autopsies.is_empty():
+        return autopsies
+    groups = autopsies["group"].unique(maintain_order=True).to_list()
+    if group not in groups:
+        raise BadInput(f"no {what} is of a group {group!r}", hint=did_you_mean(group, groups))
+    return autopsies.filter(pl.col("group") == group)
 
 
 def parts_at(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -> pl.DataFrame:
@@ -159,6 +176,12 @@ def parts_at(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -
     frame = pl.DataFrame(known)
     values = [name for name in frame.columns if name != "part"]
     return frame.filter(pl.any_horizontal(pl.col(values) > 0)) if values else frame.clear()
+
+
+def counts_at(count: int, percents: Sequence[float] = PERCENTILES) -> dict[str, int]:
+    """Return the number of messages around each percentile of ``count`` messages, if there are enough for it."""
+    bands = {f"p{percent:g}": _band(percent, count) for percent in percents}
+    return {name: last - first for name, (first, last) in bands.items() if last > first}
 
 
 def around(autopsies: pl.DataFrame, percent: float) -> pl.DataFrame:

@@ -58,6 +58,12 @@ def require_quantity(key: str, known: Collection[str]) -> None:
     _require("quantity", key, known, quantities())
 
 
+def require_switch(switch: str, known: Collection[str]) -> None:
+    """Raise `KeyError` with similar names if the switch is not ``known``."""
+    if switch not in known:
+        raise KeyError(f"no switch {switch!r} has a mechanism; {similar(switch, known)}")
+
+
 def _require(what: str, key: str, known: Collection[str], by_kind: Mapping[str, Sequence[Quantity]]) -> None:
     keys = {*known, *(one.key for of_kind in by_kind.values() for one in of_kind)}
     if key not in keys:

@@ -7,22 +7,10 @@ from typing import Any
 import polars as pl
 
 from hitless.numbers import format_number
+from hitless.outcome.schema import declared_tables
 
 FRONT_TABLE = "autopsy_front"
 """The frames in front of the packet in the longest queue of each message."""
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "flow": pl.UInt64,
-    "number": pl.UInt64,
-    "kind": pl.String,
-    "front_group": pl.String,
-    "front_flow": pl.UInt64,
-    "front_flows": pl.UInt64,
-    "mechanism": pl.String,
-    "frames": pl.UInt64,
-    "bytes": pl.UInt64,
-    "time_ps": pl.UInt64,
-}
-"""Its columns."""
 _KINDS = {
     "acknowledgements": "acknowledgements",
     "trimmed": "trimmed packets",
@@ -45,7 +33,7 @@ class _Frames:
 def of_message(fronts: pl.DataFrame | None, flow: int, number: int) -> pl.DataFrame:
     """Return the rows of a message in the table ``autopsy_front``, sorted by bytes, descending."""
     if fronts is None:
-        return pl.DataFrame(schema=SCHEMA)
+        return pl.DataFrame(schema=declared_tables()[FRONT_TABLE].types)
     found = fronts.filter((pl.col("flow") == flow) & (pl.col("number") == number))
     return found.sort("bytes", descending=True, maintain_order=True)
 

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from hitless.errors import BadInput
-from hitless.outcome.autopsy import Why, autopsy_of, explained
-from hitless.outcome.front import FRONT_TABLE
+from hitless.outcome.autopsy import Fronts, Why, autopsy_of, explained, of_group
 
+HAVE_QUERIES = "incast groups with two or more queries have autopsies of queries; missing answers exclude a query"
+"""Condition for autopsies of queries."""
 _MESSAGES = "messages"
 _ANSWER = ("flow", "number")
 _QUERY = ("group", "query")
@@ -21,13 +22,8 @@ def queries_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     autopsies = autopsy_of(tables).with_columns(pl.col("group").cast(pl.String))
     if _MESSAGES not in tables:
         return autopsies.clear().with_columns(query=pl.lit(0, pl.UInt64))
-    of_query = pl.col("query").max().over("group") > 0
-    answers = tables[_MESSAGES].with_columns(pl.col("group").cast(pl.String)).filter(of_query)
-    whole = answers.group_by(_QUERY).agg(
-        began_ps=pl.col("started_ps").min(),
-        ended_ps=pl.col("delivered_ps").max(),
-        is_done=(pl.col("delivered_ps") >= pl.col("started_ps")).all(),
-    )
+    answers = _answers(tables[_MESSAGES])
+    whole = _whole(answers)
     last = (
         autopsies.join(answers.select(*_ANSWER, "query"), on=_ANSWER, maintain_order="left")
         .join(whole.filter("is_done"), on=_QUERY, maintain_order="left")
@@ -39,16 +35,37 @@ def queries_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     return charged.select(*autopsies.columns, "query")
 
 
-def why_query(tables: Mapping[str, pl.DataFrame], query: int, group: str | None = None) -> Why:
-    """Explain a query by its last answer. Raises `BadInput` without it, or if groups have queries of this number."""
-    found = queries_of(tables).filter(pl.col("query") == query)
-    if group is not None:
-        found = found.filter(pl.col("group") == group)
+def unanswered(messages: pl.DataFrame) -> int:
+    """Return the number of queries with missing answers."""
+    return len(_whole(_answers(messages)).filter(~pl.col("is_done")))
+
+
+def _answers(messages: pl.DataFrame) -> pl.DataFrame:
+    of_query = pl.col("query").max().over("group") > 0
+    return messages.with_columns(pl.col("group").cast(pl.String)).filter(of_query)
+
+
+def _whole(answers: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each query, with its start and its end."""
+    return answers.group_by(_QUERY).agg(
+        began_ps=pl.col("started_ps").min(),
+        ended_ps=pl.col("delivered_ps").max(),
+        is_done=(pl.col("delivered_ps") >= pl.col("started_ps")).all(),
+    )
+
+
+def why_query(
+    tables: Mapping[str, pl.DataFrame], query: int, group: str | None = None, *, fronts: Fronts | None = None
+) -> Why:
+    """Explain a query by its last answer. Raises `BadInput` without it, or if groups have queries of this number.
+
+    ``fronts`` is the table ``autopsy_front``; without it, no frames in queues are named.
+    """
+    found = of_group(queries_of(tables), group, "answered query").filter(pl.col("query") == query)
     if found.is_empty():
         of = f" of {group}" if group else ""
-        hint = "incast groups with two or more queries have autopsies of queries; missing answers exclude a query"
-        raise BadInput(f"there is no autopsy of query {query}{of}", hint=hint)
+        raise BadInput(f"there is no autopsy of query {query}{of}", hint=HAVE_QUERIES)
     if len(found) > 1:
         groups = ", ".join(found["group"])
         raise BadInput(f"several groups have a query {query}", hint=f"name one of the groups: {groups}")
-    return explained(found, tables.get(FRONT_TABLE))[0]
+    return explained(found, fronts)[0]

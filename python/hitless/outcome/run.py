@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from hitless.errors import HitlessError
-from hitless.outcome.counters import over_places, require_key, require_quantity
+from hitless.outcome.counters import over_places, require_key, require_quantity, require_switch
 
 if TYPE_CHECKING:
     from hitless.outcome.autopsy import Why
@@ -73,8 +73,8 @@ class Run:
     wall_s: float = 0.0
     captures: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """Captures of ``[[measure.capture]]``: pcapng files by name."""
-    _times: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-    """Completion times once they are known (`hitless.outcome.times`): rows, plots and answers need the same ones."""
+    _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Values computed once, because rows, plots and answers need the same: `hitless.outcome.times`, `slowdowns`."""
 
     def table(self, name: str) -> pl.DataFrame:
         """Return the table ``name``. Raises `KeyError` if the run did not keep it."""
@@ -147,7 +147,8 @@ class Run:
     def histogram(self, key: str, switch: str | None = None) -> pl.DataFrame:
         """Return a histogram of a mechanism: switch, scope, value, count.
 
-        docs/reference/counters.md lists the keys. Raises `KeyError` for an unknown key.
+        docs/reference/counters.md lists the keys. Raises `KeyError` for an unknown key, and for a switch without
+        mechanisms.
         """
         return self._quantity("histograms", key, switch)
 
@@ -165,6 +166,8 @@ class Run:
             require_quantity(key, rows["quantity"].unique())
         if switch is not None:
             found = found.filter(pl.col("switch") == switch)
+            if found.is_empty() and "mechanisms" in self.tables:
+                require_switch(switch, {*rows["switch"].unique(), *self.mechanisms["switch"].unique()})
         return found.drop("quantity", "label", strict=False)
 
     def why(self, flow: int, number: int | None = None) -> "Why":
@@ -174,7 +177,7 @@ class Run:
         """
         from hitless.outcome.autopsy import autopsy_of, why  # noqa: PLC0415 - it needs no explanation to run
 
-        return why(autopsy_of(self.tables), flow, number, fronts=self.tables.get("autopsy_front"))
+        return why(autopsy_of(self.tables), flow, number, fronts=self._fronts)
 
     def why_query(self, query: int, group: str | None = None) -> "Why":
         """Explain the completion time of a query by the critical path of its last answer; ``group`` is its incast.
@@ -183,7 +186,13 @@ class Run:
         """
         from hitless.outcome.queries import why_query  # noqa: PLC0415 - as above
 
-        return why_query(self.tables, query, group)
+        return why_query(self.tables, query, group, fronts=self._fronts)
+
+    @property
+    def _fronts(self) -> pl.LazyFrame | None:
+        from hitless.outcome.front import FRONT_TABLE  # noqa: PLC0415 - as above
+
+        return self.scan(FRONT_TABLE) if FRONT_TABLE in self.tables else None
 
     @property
     def plot(self) -> "RunPictures":

@@ -54,6 +54,11 @@ class TableSchema:
     """Commands that write it."""
     columns: tuple[Column, ...]
 
+    @property
+    def types(self) -> dict[str, Any]:
+        """Types of the columns in polars, by name."""
+        return {column.name: TYPES[column.type] for column in self.columns}
+
 
 @cache
 def declared_tables() -> Mapping[str, TableSchema]:

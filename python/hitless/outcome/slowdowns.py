@@ -24,12 +24,28 @@ def slowdowns_of(effective: str, messages: Columns, flows: Columns) -> Numbers:
     return np.where(taken_ps >= 0.0, taken_ps / ideal.of(messages, flows), np.nan)
 
 
-def columns_of_slowdowns(effective: str, tables: Mapping[str, Columns]) -> dict[str, pl.Series]:
-    """Return the column `SLOWDOWN` of the tables ``messages`` and ``flows``, for those that exist."""
+def slowdowns_of_run(run: Run) -> Numbers:
+    """Return the slowdown of each message of a run, computed once."""
+    messages, known = columns_of(run, "messages"), run._known  # noqa: SLF001 - for values such as this
+    if SLOWDOWN in messages or not rows_of(messages):
+        return slowdowns_of(run.effective, messages, {})
+    if "slowdowns" not in known:
+        known["slowdowns"] = slowdowns_of(run.effective, messages, columns_of(run, "flows"))
+    slowdowns: Numbers = known["slowdowns"]
+    return slowdowns
+
+
+def columns_of_slowdowns(
+    effective: str, tables: Mapping[str, Columns], known: Numbers | None = None
+) -> dict[str, pl.Series]:
+    """Return the column `SLOWDOWN` of the tables ``messages`` and ``flows``, for those that exist.
+
+    ``known`` are the messages' slowdowns, if they are known.
+    """
     if "messages" not in tables:
         return {name: _column(np.full(rows_of(tables[name]), np.nan)) for name in ("flows",) if name in tables}
     messages, flows = tables["messages"], tables.get("flows", {})
-    found = slowdowns_of(effective, messages, flows)
+    found = slowdowns_of(effective, messages, flows) if known is None else known
     made = {"messages": _column(found)}
     if "flows" in tables:
         made["flows"] = _column(_of_only_messages(flows["flow"], messages["flow"], found))
@@ -44,10 +60,14 @@ def with_slowdowns(run: Run) -> Mapping[str, pl.DataFrame]:
 
 
 def slowdown_columns(run: Run) -> Mapping[str, pl.Series]:
-    """Return the column `SLOWDOWN` of those tables of a run that lack it; tables in files have it."""
-    tables = {name: columns_of(run, name) for name in ("messages", "flows") if name in run.tables}
-    has_columns = any(SLOWDOWN in columns for columns in tables.values())
-    return {} if has_columns else columns_of_slowdowns(run.effective, tables)
+    """Return the column `SLOWDOWN` of those tables of a run that lack it, computed once; tables in files have it."""
+    known = run._known  # noqa: SLF001 - as above
+    if "columns" not in known:
+        tables = {name: columns_of(run, name) for name in ("messages", "flows") if name in run.tables}
+        has_columns = any(SLOWDOWN in columns for columns in tables.values())
+        known["columns"] = {} if has_columns else columns_of_slowdowns(run.effective, tables, slowdowns_of_run(run))
+    columns: Mapping[str, pl.Series] = known["columns"]
+    return columns
 
 
 def _of_only_messages(flows: NDArray[Any], of_messages: NDArray[Any], slowdowns: Numbers) -> Numbers:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hitless.analysis import enough_for, percentiles_of
 from hitless.outcome.run import Run
-from hitless.outcome.slowdowns import slowdowns_of
+from hitless.outcome.slowdowns import slowdowns_of_run
 from hitless.outcome.tables import Columns, columns_of, groups_of, rows_of
 
 PERCENTILES = (50.0, 99.0, 99.9)
@@ -70,10 +70,10 @@ def _percentiles(values: Numbers, percents: Sequence[float]) -> list[float | Non
 def times_of(run: Run) -> list[Times]:
     """Return every group: all sizes together first, then each class if there are several, and queries last."""
     columns = columns_of(run, "messages")
-    if run._times or not rows_of(columns):  # noqa: SLF001 - written only here
-        return run._times  # noqa: SLF001
+    found: list[Times] = run._known.setdefault("times", [])  # noqa: SLF001 - written only here
+    if found or not rows_of(columns):
+        return found
     messages = _Messages.of(run, columns)
-    found = run._times  # noqa: SLF001
     for name, chosen in groups_of(columns["group"]):
         of_group = messages.only(chosen)
         found += _of_group(name, of_group)
@@ -99,7 +99,7 @@ class _Messages:
             columns["started_ps"],
             columns["delivered_ps"],
             columns["bytes"],
-            slowdowns_of(run.effective, columns, columns_of(run, "flows")),
+            slowdowns_of_run(run),
             columns.get("query"),
         )
 
