@@ -55,7 +55,7 @@ fn at_ns(ns: u64) -> Time {
 /// Returns the latest count of freed credits that the partner of `IN` got.
 fn freed(harness: &Harness) -> Option<u32> {
     let messages = harness.world.left.iter().filter(|left| left.port == IN);
-    messages.filter_map(|left| left.packet.shims.get::<CreditMessage>()).map(|message| message.count).last()
+    messages.filter_map(|left| left.packet.shims.get::<CreditMessage>()).map(|message| message.count).next_back()
 }
 
 /// A count that arrives ahead of a frame took effect after it, and undid the end of a frame that had no queue.
