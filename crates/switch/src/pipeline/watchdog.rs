@@ -1,5 +1,5 @@
-//! The watchdog of flow control: it ends pauses, and waits for credit, that last too long, because a partner that stops a
-//! class for ever stops the fabric.
+//! The watchdog of flow control: it ends pauses, and waits for credit, that last too long. A partner that stops a class
+//! for ever would stop the fabric.
 //!
 //! During a storm the class ignores pause frames, and drops its packets or sends them. The storm is over after a time
 //! without pause frames (SONiC, "PFC watchdog"). A class without credit drops its packets, until credit returns or the
