@@ -307,6 +307,15 @@ impl Port {
         control.credits().filter(|_| packet.owner == 0 && control.is_lossless(packet.class))
     }
 
+    /// Counts the credits of a frame at its arrival, so that a count of consumed credits that arrives next covers it.
+    #[cold]
+    #[inline(never)]
+    pub fn count_credits(&mut self, packet: &Packet) {
+        if let Some(PortCredits { rules, .. }) = self.credits_of(packet) {
+            self.rare().group(packet.class).credits.admit(rules.credits(packet.frame_bytes));
+        }
+    }
+
     /// Returns the number of queues, including a group's.
     pub fn queue_count(&self) -> usize {
         self.config.queues.len() + self.config.group.map_or(0, |group| usize::from(group.queues))

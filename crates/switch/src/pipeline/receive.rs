@@ -7,7 +7,6 @@ use hitless_core::wire::{PortId, Time};
 use crate::drop_reason::DropReason;
 use crate::environment::Environment;
 use crate::event::Event;
-use crate::flow_control::PortCredits;
 use crate::port::enter_switch;
 use crate::switch::Switch;
 
@@ -45,9 +44,8 @@ impl Switch {
                 None => self.obey_pause(now, port, frame, environment),
             };
         }
-        // Counted here, so that a count of consumed credits that arrives next covers this frame.
-        if let Some(PortCredits { rules, .. }) = state.credits_of(descriptor) {
-            state.rare().group(descriptor.class).credits.admit(rules.credits(descriptor.frame_bytes));
+        if state.config.flow_control.is_some() {
+            state.count_credits(descriptor);
         }
         self.ingress(now, port, packet, environment);
     }
