@@ -237,7 +237,7 @@ impl Sender for SenderState {
         dispatch!(self, SenderState, end => end.receive(now, packet));
     }
 
-    fn share_card(&mut self, flows: usize) {
+    fn share_card(&mut self, flows: impl FnOnce() -> usize) {
         dispatch!(self, SenderState, end => end.share_card(flows));
     }
 

@@ -133,6 +133,11 @@ impl Scenario {
         BitRate::from_bps(bps).map_or(there.rate, |rate| rate.min(there.rate))
     }
 
+    /// Returns whether credits return that lost frames and messages take along: only if the scenario can lose any.
+    pub fn repairs_credits(&self) -> bool {
+        !self.delivers_signals()
+    }
+
     fn credit_rules(&self, cbfc: &CbfcSettings, topology: &Topology, link: DirectedLink) -> CreditRules {
         let there = topology.spec(link);
         let memory = self.credit_memory(cbfc, topology, link);
@@ -141,7 +146,7 @@ impl Scenario {
             credit_bytes: cbfc.credit_bytes() as u32,
             response: self.response(there.rate),
             update_interval: there.rate.time_for(self.update_spacing(cbfc)),
-            sync_interval: (!self.delivers_signals()).then(|| there.rate.time_for(sync_bytes)),
+            sync_interval: self.repairs_credits().then(|| there.rate.time_for(sync_bytes)),
         }
     }
 

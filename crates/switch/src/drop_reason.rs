@@ -23,7 +23,7 @@ pub enum DropReason {
     QueueingDelay,
     /// It was sent to a port or queue that the switch does not have, or to a multicast group without copies.
     Nowhere,
-    /// The PFC watchdog emptied its queue.
+    /// The watchdog of flow control emptied its queue.
     PauseWatchdog,
     /// It was the second copy of a packet already forwarded; nothing is lost.
     Duplicate,
@@ -58,7 +58,7 @@ impl DropReason {
             DropReason::Evicted => "evicted from a full buffer",
             DropReason::QueueingDelay => "dropped for its queueing delay",
             DropReason::Nowhere => "sent to a missing port, queue or group",
-            DropReason::PauseWatchdog => "dropped by the PFC watchdog",
+            DropReason::PauseWatchdog => "dropped by the watchdog of flow control",
             DropReason::Duplicate => "duplicate removed",
             DropReason::CopyRetired => "copy retired",
             DropReason::ControlAbsorbed => "control packet absorbed",

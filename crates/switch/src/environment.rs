@@ -12,7 +12,7 @@ use crate::verdict::Verdict;
 pub enum Stop {
     /// It is served.
     No,
-    /// The link partner has paused it.
+    /// The link partner has paused it, or grants it no credit.
     Partner,
     /// A mechanism has paused or closed it.
     Mechanism,
@@ -136,9 +136,7 @@ pub enum SwitchEvent {
     SyncCredits { port: PortId, class: u8 },
     /// The partner's count of freed credits takes effect.
     CreditsFreed { port: PortId, class: u8, count: u32 },
-    /// The partner's count of consumed credits takes effect.
-    CreditsConsumed { port: PortId, class: u8, count: u32 },
-    /// A pause may have lasted too long.
+    /// A pause, or a wait for credit, may have lasted too long.
     PauseWatchdog { port: PortId, class: u8 },
     /// A paused queue may be served again.
     Resume { port: PortId, queue: QueueId },

@@ -5,6 +5,7 @@
 //! headroom of the group, and the partner is paused; the headroom holds all frames that arrive until it stops. With
 //! credits the whole group is headroom, and the partner sends within its free part.
 
+use hitless_core::wire::pauses::has_class;
 use hitless_core::wire::{CreditRules, Duration, PortId, ReceiverCredits, Time};
 
 /// Number of bytes of a priority group at which the partner is paused.
@@ -26,9 +27,10 @@ pub struct FlowControl {
     /// Memory of each class that the shared buffer does not contain: for frames that arrive after XOFF, or with credits
     /// for all frames.
     pub headroom_bytes: u64,
-    /// Whether a lossless packet without room is a violation: the headroom suffices, and links deliver pause frames.
+    /// Whether a lossless packet without room is a violation: the headroom suffices, and links deliver pause frames;
+    /// with credits always.
     pub is_guaranteed: bool,
-    /// `None` lets a pause last as long as the partner wants.
+    /// `None` lets a pause, or a wait for credit, last as long as the partner wants.
     pub watchdog: Option<PfcWatchdog>,
 }
 
@@ -64,8 +66,7 @@ pub struct PortCredits {
 impl FlowControl {
     /// Returns whether `class` is lossless.
     pub const fn is_lossless(&self, class: u8) -> bool {
-        // IEEE 802.1Q has eight priorities; a pause frame has one bit for each (802.1Qbb).
-        self.classes >> (class & 7) & 1 == 1
+        has_class(self.classes, class)
     }
 
     /// Returns the parameters of credits; `None` with priority flow control.
@@ -110,12 +111,12 @@ impl FlowControl {
     }
 }
 
-/// The end of pauses that last too long.
+/// The end of pauses, or of waits for credit, that last too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfcWatchdog {
-    /// Duration of a pause after which the class ignores pause frames.
+    /// Duration of a pause, or of a wait for credit, after which it ends.
     pub detection: Duration,
-    /// Time without pause frames after which the class obeys them again.
+    /// Time without pause frames after which the class obeys them again; with credits, the maximum time of dropping.
     pub restoration: Duration,
     /// Whether the class drops its packets meanwhile; otherwise it sends them.
     pub drops: bool,
@@ -234,7 +235,7 @@ pub struct FlowControlCounters {
     pub headroom_peak_bytes: u64,
     /// Packets of lossless classes that found no room.
     pub lossless_drops: u64,
-    /// Pauses that the watchdog has ended.
+    /// Pauses, or waits for credit, that the watchdog has ended.
     pub storms: u64,
 }
 

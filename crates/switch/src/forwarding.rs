@@ -23,7 +23,7 @@ pub(crate) struct TwoChoices {
 /// Flowlets (LetFlow, NSDI 2017): a packet follows the previous one of its flow, or a random next hop if the
 /// flow was idle for longer than `gap`. Flows share an entry of the table if their hashes are equal modulo its length.
 ///
-/// A hash of `key`, entry and number of the flowlet draws the hop, so other flows change nothing.
+/// A hash of `key`, entry and number of the flowlet draws the hop, so flows of other entries change nothing.
 #[derive(Debug, hitless_core::state::State)]
 pub(crate) struct Flowlets {
     #[configured]

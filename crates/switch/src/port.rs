@@ -219,9 +219,9 @@ pub(crate) struct Rare {
     groups: Vec<PriorityGroup>,
     /// The credits at the partner, by class; empty until the first lossless packet.
     senders: Vec<SenderCredits>,
-    /// By class: the time of the last pause frame that was ignored, while pauses are.
+    /// By class, during a storm: the time of the last pause frame that was ignored; with credits, its start.
     pub storms: [Option<Time>; 8],
-    /// Number of pauses that the watchdog has ended.
+    /// Number of pauses, or of waits for credit, that the watchdog has ended.
     pub storms_seen: u64,
 }
 
@@ -307,6 +307,15 @@ impl Port {
         control.credits().filter(|_| packet.owner == 0 && control.is_lossless(packet.class))
     }
 
+    /// Counts the credits of a frame at its arrival, so that a count of consumed credits that arrives next covers it.
+    #[cold]
+    #[inline(never)]
+    pub fn count_credits(&mut self, packet: &Packet) {
+        if let Some(PortCredits { rules, .. }) = self.credits_of(packet) {
+            self.rare().group(packet.class).credits.admit(rules.credits(packet.frame_bytes));
+        }
+    }
+
     /// Returns the number of queues, including a group's.
     pub fn queue_count(&self) -> usize {
         self.config.queues.len() + self.config.group.map_or(0, |group| usize::from(group.queues))
@@ -342,9 +351,11 @@ impl Port {
         self.rare.as_ref().map_or(&[], |rare| &rare.groups)
     }
 
-    /// Returns whether the partner pauses any class.
-    pub fn has_pauses(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| (0..8).any(|class| rare.pauses.began_at(class).is_some()))
+    /// Returns whether the partner pauses a class of `queue`. A queue that belongs to no class holds packets of all.
+    pub fn is_paused_by_partner(&self, queue: QueueId) -> bool {
+        let is_mixed = !self.config.class_queue.contains(&queue);
+        let is_paused = |class: u8| self.paused_since(class).is_some();
+        (0..8).zip(self.config.class_queue).any(|(class, of_class)| (is_mixed || of_class == queue) && is_paused(class))
     }
 
     /// Returns the classes of its queues that the partner has paused, one bit each.
@@ -470,5 +481,22 @@ mod tests {
     fn a_port_is_three_cache_lines_of_which_a_packet_needs_two() {
         assert_eq!((size_of::<Port>(), offset_of!(Port, scheduler)), (192, 64));
         assert!(size_of::<Scheduler>() <= 96);
+    }
+
+    /// A mechanism that paused queue 0 would count as the partner, because class 1 is paused.
+    #[test]
+    fn the_partner_pauses_the_queues_of_its_paused_classes_only() {
+        let queue = QueueConfig::normal(QueueLimit::Unlimited);
+        let mut config = PortConfig::fifo(BitRate::from_gbps(10), 24, queue);
+        config.queues = vec![queue; 3];
+        config.class_queue[1] = QueueId(1);
+        let line = Line { number: 0, clock: LineClock::off_by(config.rate, 0) };
+        let scheduler = Scheduler::new(&config, PortHooks::default(), false);
+        let mut port = Port::new(Arc::new(config), line, PortHooks::default(), scheduler, false);
+        let paused = |port: &Port| [0, 1, 2].map(|queue| port.is_paused_by_partner(QueueId(queue)));
+        assert_eq!(paused(&port), [false; 3]);
+        port.rare().pauses.note_paused(1, Time::ZERO);
+        // Queue 2 is not the queue of a class: it can hold packets of all.
+        assert_eq!(paused(&port), [false, true, true]);
     }
 }

@@ -198,10 +198,9 @@ impl Switch {
             SwitchEvent::PauseEnds { port, class } => self.end_pause(now, port, class, environment),
             SwitchEvent::PauseBegins { port, class } => self.begin_pause(now, port, class, environment),
             SwitchEvent::TellPause { port, class } => self.tell_partner(now, port, class, environment),
-            SwitchEvent::UpdateCredits { .. }
-            | SwitchEvent::SyncCredits { .. }
-            | SwitchEvent::CreditsFreed { .. }
-            | SwitchEvent::CreditsConsumed { .. } => self.handle_credits(now, event, environment),
+            SwitchEvent::UpdateCredits { .. } | SwitchEvent::SyncCredits { .. } | SwitchEvent::CreditsFreed { .. } => {
+                self.handle_credits(now, event, environment)
+            }
             SwitchEvent::PauseWatchdog { port, class } => self.watch_pause(now, port, class, environment),
             SwitchEvent::Resume { port, queue } => {
                 self.core.queued(port).resume(queue);

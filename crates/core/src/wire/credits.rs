@@ -48,14 +48,10 @@ pub struct SenderCredits {
     consumed: u32,
     freed: u32,
     /// Whether an event will report the count of consumed credits.
-    pub is_sync_due: bool,
+    is_sync_due: bool,
 }
 
 impl SenderCredits {
-    pub fn consumed(&self) -> u32 {
-        self.consumed
-    }
-
     /// Returns the credits that the receiver has not returned.
     pub fn in_use(&self) -> u32 {
         difference(self.consumed, self.freed)
@@ -72,11 +68,26 @@ impl SenderCredits {
         self.consumed = sum(self.consumed, credits);
     }
 
-    /// Takes the receiver's count of freed credits.
-    pub fn update(&mut self, freed: u32) {
+    /// Takes the receiver's count of freed credits; returns the credits that it adds.
+    pub fn update(&mut self, freed: u32) -> u32 {
         let returned = difference(freed, self.freed);
         assert!(returned <= self.in_use(), "a receiver returned {returned} credits of {} in use", self.in_use());
         self.freed = freed;
+        returned
+    }
+
+    /// Returns the time until a report of the count is due; `None` if an event will report it, or if no link loses a
+    /// frame.
+    pub fn arm_sync(&mut self, rules: &CreditRules) -> Option<Duration> {
+        let interval = rules.sync_interval.filter(|_| !self.is_sync_due);
+        self.is_sync_due |= interval.is_some();
+        interval
+    }
+
+    /// Returns the count for a report that is due; `None` if all credits have returned, so that nothing can be lost.
+    pub fn take_sync(&mut self) -> Option<u32> {
+        self.is_sync_due = false;
+        (self.in_use() > 0).then_some(self.consumed)
     }
 }
 
@@ -169,6 +180,20 @@ mod tests {
         assert_eq!(receiver.free(Time(400), 1, &RULES), Some(Time(400)));
     }
 
+    #[test]
+    fn a_count_is_reported_while_credits_are_in_use() {
+        let rules = CreditRules { sync_interval: Some(Duration(700)), ..RULES };
+        let mut sender = SenderCredits::default();
+        assert_eq!((sender.arm_sync(&RULES), sender.take_sync()), (None, None));
+        sender.consume(30, 40);
+        assert_eq!(sender.arm_sync(&rules), Some(Duration(700)));
+        assert_eq!(sender.arm_sync(&rules), None, "the report is scheduled");
+        assert_eq!(sender.take_sync(), Some(30));
+        assert_eq!(sender.arm_sync(&rules), Some(Duration(700)));
+        assert_eq!([sender.update(10), sender.update(10), sender.update(30)], [10, 0, 20]);
+        assert_eq!(sender.take_sync(), None);
+    }
+
     /// Any loss of frames and messages: the receiver never has more than the limit in memory, and all credits return.
     #[test]
     fn lost_frames_and_messages_never_overrun_the_memory_and_are_repaired() {
@@ -205,7 +230,8 @@ mod tests {
                 }
             }
             if draw(20) == 0
-                && let Some(at) = receiver.reconcile(now, sender.consumed(), &RULES)
+                && let Some(consumed) = sender.take_sync()
+                && let Some(at) = receiver.reconcile(now, consumed, &RULES)
             {
                 sender.update(receiver.take_update(at));
                 assert_eq!(sender.in_use(), receiver.in_use());

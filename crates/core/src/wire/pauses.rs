@@ -5,6 +5,12 @@
 
 use crate::wire::{Duration, Time};
 
+/// Returns whether `class` is in a set of traffic classes, one bit each.
+pub const fn has_class(classes: u8, class: u8) -> bool {
+    // IEEE 802.1Q has eight priorities; a pause frame has one bit for each (802.1Qbb).
+    classes >> (class & 7) & 1 == 1
+}
+
 /// The pause of each traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct Pauses {
@@ -92,7 +98,7 @@ impl Pauses {
             let (begins_at, ends_at) = (self.begins_at[class], self.ends_at[class]);
             begins_at == Time::NEVER && ends_at > now && ends_at != Time::NEVER
         };
-        (0..8).any(|class| classes >> class & 1 == 1 && is_paused(class))
+        (0..8).any(|class| has_class(classes, class) && is_paused(usize::from(class)))
     }
 
     /// Returns the start of the current pause of `class`.

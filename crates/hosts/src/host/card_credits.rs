@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use hitless_core::engine::PacketHandle;
+use hitless_core::wire::pauses::has_class;
 use hitless_core::wire::{ReceiverCredits, SenderCredits};
 
 use super::config::CardCreditsConfig;
@@ -31,7 +32,7 @@ impl CardCredits {
     }
 
     pub fn is_lossless(&self, class: u8) -> bool {
-        self.config.classes >> (class & 7) & 1 == 1
+        has_class(self.config.classes, class)
     }
 
     /// Returns whether a frame may start.

@@ -84,6 +84,7 @@ impl HostState {
         let Some(credits) = self.card_credits() else { return };
         let Some((class, count)) = credits.announced.pop_front() else { return };
         credits.senders[usize::from(class)].update(count);
+        self.note_credit(now, class, env);
         self.send_next(now, false, env);
     }
 
@@ -91,9 +92,7 @@ impl HostState {
     pub(super) fn arm_credit_sync<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
         let (id, class) = (self.id, env.packets()[packet].class & 7);
         let Some(credits) = self.card_credits().filter(|credits| credits.is_lossless(class)) else { return };
-        let (interval, sender) = (credits.config.rules.sync_interval, &mut credits.senders[usize::from(class)]);
-        if let Some(interval) = interval.filter(|_| !sender.is_sync_due) {
-            sender.is_sync_due = true;
+        if let Some(interval) = credits.senders[usize::from(class)].arm_sync(&credits.config.rules) {
             env.schedule(now + interval, id, HostEvent::SyncCredits(id, class));
         }
     }
@@ -102,13 +101,12 @@ impl HostState {
     pub(super) fn sync_credits<E: HostEnvironment>(&mut self, now: Time, class: u8, env: &mut E) {
         let id = self.id;
         let Some(credits) = self.card_credits() else { return };
-        let (interval, sender) = (credits.config.rules.sync_interval, &mut credits.senders[usize::from(class)]);
-        let (count, in_use) = (sender.consumed(), sender.in_use());
-        sender.is_sync_due = in_use > 0;
-        if let Some(interval) = interval.filter(|_| in_use > 0) {
+        let sender = &mut credits.senders[usize::from(class)];
+        let Some(count) = sender.take_sync() else { return };
+        if let Some(interval) = sender.arm_sync(&credits.config.rules) {
             env.schedule(now + interval, id, HostEvent::SyncCredits(id, class));
-            self.tell_credits(now, CreditMessage { class, kind: CreditCount::Consumed, count }, env);
         }
+        self.tell_credits(now, CreditMessage { class, kind: CreditCount::Consumed, count }, env);
     }
 }
 

@@ -52,10 +52,11 @@ pub struct ClassQueues {
 impl ClassQueues {
     /// Creates empty queues with the capacity of `config`, shared by the classes. Each class holds its senders back at
     /// the backlog of `config`.
-    pub fn new(config: &NetworkCardConfig, control: CardFlowControl) -> Self {
+    pub fn new(config: &NetworkCardConfig, control: Option<CardFlowControl>) -> Self {
         let (response, credits) = match control {
-            CardFlowControl::Pauses(response) => (response, None),
-            CardFlowControl::Credits(config) => (Duration::ZERO, Some(CardCredits::new(config))),
+            None => (Duration::ZERO, None),
+            Some(CardFlowControl::Pauses(response)) => (response, None),
+            Some(CardFlowControl::Credits(config)) => (Duration::ZERO, Some(CardCredits::new(config))),
         };
         let (packets_max, wire_bytes_max) = match config.capacity {
             QueueCapacity::Unlimited => (usize::MAX, u64::MAX),
@@ -122,18 +123,36 @@ impl ClassQueues {
         self.queues[usize::from(class & 7)].frames.front()
     }
 
-    /// Returns whether the link partner stops `class`: by a pause, or because its first frame lacks credits.
-    fn is_stopped(&self, class: u8) -> bool {
+    /// Returns whether the first frame of `class` lacks credits.
+    fn lacks_credit(&self, class: u8) -> bool {
         let lacks =
             |credits: &CardCredits| self.first(class).is_some_and(|frame| !credits.allows(class, frame.frame_bytes));
-        self.queues[usize::from(class & 7)].is_paused || self.credits.as_ref().is_some_and(lacks)
+        self.credits.as_ref().is_some_and(lacks)
     }
 
-    /// Returns since when the link partner has stopped `class`; `None` if it has not. Without credits, since its first
-    /// frame waits.
+    /// Notes the start or the end of a wait for credit, after a change of the first frame of `class` or of its credits;
+    /// returns whether it waits now, or `None` without a change.
+    pub fn note_credit(&mut self, now: Time, class: u8) -> Option<bool> {
+        let class = class & 7;
+        // A card that obeys pause frames notes its pauses elsewhere.
+        self.credits.as_ref()?;
+        let waits = self.lacks_credit(class);
+        match (waits, self.pauses.began_at(class)) {
+            (true, None) => self.pauses.note_paused(class, now),
+            (false, Some(_)) => self.pauses.note_resumed(class, now),
+            _ => return None,
+        }
+        Some(waits)
+    }
+
+    /// Returns whether the link partner stops `class`: by a pause, or because its first frame lacks credits.
+    fn is_stopped(&self, class: u8) -> bool {
+        self.queues[usize::from(class & 7)].is_paused || self.lacks_credit(class)
+    }
+
+    /// Returns since when the link partner has stopped `class`; `None` if it has not.
     pub fn stopped_since(&self, class: u8) -> Option<Time> {
-        let began_at = || self.pauses.began_at(class & 7).or(self.first(class).map(|frame| frame.queued_at));
-        if self.is_stopped(class) { began_at() } else { None }
+        self.pauses.began_at(class & 7).filter(|_| self.is_stopped(class))
     }
 
     /// Returns the packets of stopped classes.

@@ -25,6 +25,7 @@ impl HostState {
             env.observe(HostStep::Queued(packet));
         }
         if self.queues().push(now, class, packet, frame_bytes) {
+            self.note_credit(now, class, env);
             self.send_next(now, false, env);
         } else {
             self.drop(packet, env);
@@ -55,6 +56,17 @@ impl HostState {
         env.transmit(self.id, frame.packet, last_bit_at);
         env.schedule(self.card.line_free_at(), self.id, HostEvent::FrameSent(self.id));
         self.arm_credit_sync(now, frame.packet, env);
+        // The frame that is first now can lack credit.
+        let class = env.packets()[frame.packet].class;
+        self.note_credit(now, class, env);
+    }
+
+    /// Notes the start or the end of a wait for credit.
+    pub(super) fn note_credit<E: HostEnvironment>(&mut self, now: Time, class: u8, env: &mut E) {
+        let Some(is_paused) = self.queues().note_credit(now, class) else { return };
+        if E::OBSERVES {
+            env.observe(HostStep::CardPaused { host: self.id, class: class & 7, is_paused });
+        }
     }
 
     /// Takes a pause frame of the switch; a card that does not obey them ignores it.

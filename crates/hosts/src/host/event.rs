@@ -129,11 +129,11 @@ pub enum HostStep {
     Wrote(FlowEnd),
     /// The sender waits in line for this class of this host's network card.
     HeldBack(FlowEnd, (HostId, u8)),
-    /// A packet has joined the queue of its class, in a card that obeys pause frames.
+    /// A packet has joined the queue of its class, in a card with flow control.
     Queued(PacketHandle),
     /// A packet leaves that queue.
     Dequeued(PacketHandle),
-    /// A pause of a card's class has begun or ended.
+    /// A pause of a card's class, or its wait for credit, has begun or ended.
     CardPaused {
         host: HostId,
         class: u8,

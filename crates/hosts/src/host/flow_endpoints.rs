@@ -328,7 +328,7 @@ impl FlowEndpoints {
     #[inline(always)]
     fn send<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) -> bool {
         if S::SPREADS {
-            sender.share_card(1 + visit.host.flows_in_line());
+            sender.share_card(|| 1 + visit.host.flows_in_line());
         }
         let (end, spare, packets) = (&self.sender_end, visit.spare, visit.env.packets());
         let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);

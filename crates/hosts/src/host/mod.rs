@@ -11,8 +11,8 @@
 //!
 //! A delay of zero needs no event. GRO replaces the receive delay. The priority tagger and the reorder buffer are
 //! optional. A sender is held back while its card has a backlog; when the card has drained, the waiting senders take
-//! turns, one packet each. A host with several links has a card for each (`ports`), and so
-//! has a host with a link that changes its rate or delay (`changing_line`).
+//! turns, one packet each. A host with several links has a card for each (`ports`), and so has a host with a link that
+//! changes its rate or delay (`changing_line`).
 //!
 //! The two ends of a flow communicate only by packets, so they can be in different partitions. Each partition has a
 //! `Hosts` that knows all hosts. The sending end closes when it knows that everything has arrived. The receiving end

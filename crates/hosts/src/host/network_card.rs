@@ -135,8 +135,7 @@ impl NetworkCard {
 
     /// Creates an idle card with queues elsewhere: it never has room for a sender.
     pub fn without_queue(config: &NetworkCardConfig) -> Self {
-        let card = Self::new(&NetworkCardConfig { capacity: QueueCapacity::Unlimited, ..*config });
-        Self { backlog_limit: Duration::ZERO, ..card }
+        Self { backlog_limit: Duration::ZERO, ..Self::of_changing_line(config) }
     }
 
     /// Creates an idle card for one frame at a time, with a queue elsewhere. Senders wait for the backlog of all frames

@@ -9,10 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use hitless_core::engine::fmix32;
-use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time, Transport};
+use hitless_core::wire::{BitRate, FlowId, HostId, Packet, PortId, Time, Transport};
 
 use super::class_queues::ClassQueues;
-use super::config::CardFlowControl;
 use super::event::Lane;
 use super::network_card::{NetworkCard, NetworkCardConfig};
 
@@ -65,9 +64,8 @@ struct ChangingLine {
 
 impl ChangingLine {
     fn new(network_card: NetworkCardConfig) -> Self {
-        // Nobody pauses these queues: a changing line is refused with flow control.
-        let no_control = CardFlowControl::Pauses(Duration::ZERO);
-        Self { queue: ClassQueues::new(&network_card, no_control), network_card }
+        // A changing line is refused with flow control.
+        Self { queue: ClassQueues::new(&network_card, None), network_card }
     }
 }
 
@@ -215,7 +213,7 @@ impl Ports {
         all & !self.planes_reached()
     }
 
-    /// Notes the planes that do not reach a destination.
+    /// Notes the planes that do not reach a destination, and forgets the previous ones.
     pub fn set_lost(&mut self, destination: HostId, planes: u64) {
         let ports = self.ports.iter().enumerate();
         let lost = ports.fold(0, |lost, (number, port)| lost | (planes >> port.plane & 1) << number);

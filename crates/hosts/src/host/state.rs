@@ -63,7 +63,7 @@ pub struct HostState {
     /// Event that gives waiting flows their turns.
     #[configured]
     turns: HostEvent,
-    /// The queues of a card that obeys pause frames.
+    /// The queues of a card with flow control.
     pub class_queues: Option<Box<ClassQueues>>,
     /// Whether this host belongs to this partition.
     #[configured]
@@ -75,7 +75,7 @@ pub struct HostState {
 
 impl HostState {
     pub fn new(id: HostId, config: &HostConfig, stream: Stream) -> Self {
-        let class_queues = config.flow_control.map(|control| ClassQueues::new(&config.network_card, control));
+        let class_queues = config.flow_control.map(|control| ClassQueues::new(&config.network_card, Some(control)));
         let (new_card, turns): (fn(&_) -> _, _) = match class_queues {
             Some(_) => (NetworkCard::without_queue, HostEvent::ClassTurns(id)),
             None => (NetworkCard::new, HostEvent::CardDrained(id)),

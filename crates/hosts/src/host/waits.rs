@@ -16,7 +16,6 @@ pub struct FlowWait {
     pub flow: FlowId,
     /// The tag of its configuration.
     pub tag: u32,
-    pub started: Time,
     /// Whether this is the flow's request: the packets go from the flow's destination to its source.
     pub is_request: bool,
     /// Whether it sends as much as it can until a deadline.
@@ -61,7 +60,6 @@ impl Connection {
         Some(FlowWait {
             flow: endpoints.id,
             tag: endpoints.tag,
-            started: self.flow.started,
             is_request,
             is_endless: endpoints.progress.is_endless(),
             written_bytes: endpoints.progress.written_bytes(),

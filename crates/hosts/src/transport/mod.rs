@@ -121,9 +121,10 @@ pub trait Sender {
     fn write(&mut self, now: Time, bytes: u64);
     /// Handles a packet for this end.
     fn receive(&mut self, now: Time, packet: &Packet);
-    /// Tells a sender with [`Self::SPREADS`] how many flows share its host's card: itself, and those that wait for it.
+    /// Lets a sender with [`Self::SPREADS`] count the flows that share its host's card: itself, and those that wait for
+    /// it. A sender that does not need the number does not pay for it.
     #[inline]
-    fn share_card(&mut self, _flows: usize) {}
+    fn share_card(&mut self, _flows: impl FnOnce() -> usize) {}
     /// Returns the next packet to send, if any may be sent now.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
     /// Like [`Self::poll_transmit`], for fast drivers: shows the packet to `put` where it is built, to avoid a copy on

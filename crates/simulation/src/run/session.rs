@@ -121,8 +121,9 @@ impl Session {
     /// in both directions detect it and recover.
     ///
     /// # Errors
-    /// If no such link exists; the message is a sentence.
+    /// If no such link exists, or if credits would be lost for ever; the message is a sentence.
     pub fn fail(&mut self, link: &str) -> Result<(), String> {
+        self.require_repair_of_credits()?;
         self.set_state(link, LinkState::Down)
     }
 
@@ -137,8 +138,9 @@ impl Session {
     /// Sets the loss model of a link, in the directions that its name covers.
     ///
     /// # Errors
-    /// If no such link exists; the message is a sentence.
+    /// If no such link exists, or if credits would be lost for ever; the message is a sentence.
     pub fn corrupt(&mut self, link: &str, model: &LossModel) -> Result<(), String> {
+        self.require_repair_of_credits()?;
         let now = self.now;
         let links = self.links(link)?;
         links.into_iter().for_each(|link| self.run.apply(now, Change::Loss { link, model: model.clone() }));
@@ -187,6 +189,15 @@ impl Session {
 
     fn links(&self, name: &str) -> Result<Vec<DirectedLink>, String> {
         select_links(self.run.topology(), name)
+    }
+
+    fn require_repair_of_credits(&self) -> Result<(), String> {
+        let scenario = &self.run.global.scenario;
+        if scenario.switch.cbfc.is_some() && !scenario.repairs_credits() {
+            let rule = "switch.cbfc repairs lost credits only if the scenario says that links lose frames";
+            return Err(format!("{rule}: add a [[failure]] or a loss in [[link]]"));
+        }
+        Ok(())
     }
 
     /// Like a failure in a live run: the ends detect it if both directions go down and detection is configured.

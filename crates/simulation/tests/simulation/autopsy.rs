@@ -346,7 +346,8 @@ fn pauses_of_network_cards_are_told_from_their_queues() {
     assert!(total(&outcome, "paused_ps") > 0 && total(&outcome, "card_ps") > 0, "{:?}", parts(&outcome));
     assert_eq!(total(&outcome, "stack_ps"), 0, "a card's queue is no stack");
     // With credits hosts make messages that belong to no flow (swarm, seed 58,000,043).
-    examine(&lossless.replace("pfc = { xoff = \"30 KB\" }", "cbfc = {}"));
+    let granted = examine(&lossless.replace("pfc = { xoff = \"30 KB\" }", "cbfc = {}"));
+    assert!(total(&granted, "paused_ps") > 0, "waits for credit are no queues: {:?}", parts(&granted));
     // Three hosts share a line: without pauses their cards would wait for 1.5 ms each.
     let unpaused = examine(&lossless.replace("pfc = { xoff = \"30 KB\" }", ""));
     assert_eq!(total(&unpaused, "paused_ps"), 0);

@@ -223,11 +223,31 @@ fn credits_of_frames_that_a_failure_took_return() {
     assert!(drops(&outcome, "lost on a link that was down") > 0);
 }
 
+/// Frames end before their queues while counts of consumed credits arrive: first those without a route, because all
+/// switches have withdrawn the only path, then those with a TTL that is too short.
+#[test]
+fn credits_of_frames_that_end_in_ingress_return_once() {
+    let transport =
+        "window = 100000\nmtu = \"1 KiB\"\nrecovery = \"selective-repeat\"\ntimeout = \"50 us\"\nretries = 100";
+    let incast = Incast { pfc: "preset = \"tofino-like\"\ncbfc = { buffer = \"10 KB\" }", transport, ..INCAST };
+    let failure = "[[failure]]\nlink = \"left<->right\"\nfirst = \"20 us\"\noutage = \"300 us\"\n\
+                   [recovery]\ndetection = { kind = \"fixed\", delay = \"10 us\" }\n\
+                   scheme = { kind = \"withdraw\", notice = \"20 us\" }\n";
+    let outcome = support::run(&(incast.text(22_000_000) + failure));
+    assert!(drops(&outcome, "no route") > 0, "{:?}", outcome.summary.drops);
+    assert_eq!(outcome.summary.flows.completed, 4, "{:?}", outcome.summary.warnings);
+    let text =
+        incast.text(22_000_000).replace("60 s", "2 ms") + &lossy("h0->left", 1e-2) + "[host]\ntime_to_live = 1\n";
+    let outcome = support::run(&text);
+    // Far more frames than the 40 for which all senders together have memory.
+    assert!(drops(&outcome, "time to live") > 200, "{:?}", outcome.summary.drops);
+}
+
 #[test]
 fn a_watchdog_breaks_the_deadlock_of_credits() {
     let outcome = support::run(&ring(WATCHED));
     assert!(sum(&outcome, "ports", "pause_storms") > 0);
-    assert!(drops(&outcome, "dropped by the PFC watchdog") > 0);
+    assert!(drops(&outcome, "dropped by the watchdog of flow control") > 0);
     assert!(!outcome.summary.warnings.iter().any(|line| line.contains("deadlock")), "{:?}", outcome.summary.warnings);
     assert!(outcome.summary.flows.completed > 0, "{:?}", outcome.summary.flows);
 }

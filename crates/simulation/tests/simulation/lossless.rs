@@ -218,7 +218,7 @@ fn a_watchdog_breaks_the_deadlock() {
         assert!(sum(&outcome, "ports", "pause_storms") > 0, "{action}");
         assert!(!outcome.summary.warnings.iter().any(|line| line.contains("deadlock")), "{action}");
         assert!(outcome.summary.flows.completed > 0, "{action}: {:?}", outcome.summary.flows);
-        assert_eq!(drops(&outcome, "dropped by the PFC watchdog") > 0, action == "drop", "{action}");
+        assert_eq!(drops(&outcome, "dropped by the watchdog of flow control") > 0, action == "drop", "{action}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use hitless_core::engine::Progress;
 use hitless_core::wire::{Duration, Time};
+use hitless_scenario::network::loss::{BernoulliLoss, LossModel};
 use hitless_simulation::results::{Column, Outcome, Table};
 use hitless_simulation::{Session, Simulation};
 use hitless_switch::LinkEnd;
@@ -189,6 +190,29 @@ fn a_change_of_mode_under_way_reaches_the_packets() {
     session.advance(at_us(9_000), &progress);
     assert!(counter(&session.mechanisms(), "receiver", "packets_buffered") > 0);
     assert_eq!(session.finish(&progress).violations, Vec::<String>::new(), "order is promised of blocking mode alone");
+}
+
+#[test]
+fn links_with_credits_are_not_broken_in_a_scenario_that_does_not_repair_credits() {
+    let text = crate::lossless::Incast { pfc: "cbfc = {}", ..crate::lossless::INCAST }.text(22_000_000);
+    let open = |text: &str| Session::new(sound(text)).expect("the scenario can be built");
+    let loss = LossModel::Bernoulli(BernoulliLoss { rate: 0.1, repair_rate: None });
+    let mut steps = open(&text);
+    for refused in [steps.fail("left->right"), steps.corrupt("left->right", &loss)] {
+        let reason = refused.expect_err("the credits would be lost");
+        assert!(
+            reason.contains("switch.cbfc") && reason.contains("add a [[failure]] or a loss in [[link]]"),
+            "{reason}"
+        );
+    }
+    let failure = "[[failure]]\nlink = \"left<->right\"\nfirst = \"1 s\"\noutage = \"30 us\"\n";
+    let mut steps = open(&(text + failure));
+    steps.advance(at_us(20), &Progress::default());
+    steps.fail("left->right").expect("it is repaired");
+    steps.advance(at_us(60), &Progress::default());
+    steps.repair("left->right").expect("it is down");
+    let outcome = steps.finish(&Progress::default());
+    assert_eq!(outcome.summary.flows.completed, 4, "{:?}", outcome.summary.warnings);
 }
 
 #[test]

@@ -16,25 +16,22 @@ impl Core {
         self.ports[usize::from(port.0)].config.flow_control.and_then(|control| control.credits())
     }
 
-    /// Frees the credits of a packet from `port` that has left the buffer.
-    pub fn free_credits<E: Effects>(&mut self, now: Time, port: PortId, class: u8, credits: u32, effects: &mut E) {
-        let Some(PortCredits { rules, .. }) = self.credits(port) else { return };
-        let group = self.ports[usize::from(port.0)].rare().group(class);
-        if let Some(at) = group.credits.free(now, credits, &rules) {
+    /// Frees the credits of a packet that leaves its queue, or ends before.
+    pub fn free_credits<E: Effects>(&mut self, now: Time, packet: PacketHandle, effects: &mut E) {
+        let descriptor = &effects.packets()[packet];
+        let Packet { ingress_port: port, class, frame_bytes, .. } = *descriptor;
+        let state = &mut self.ports[usize::from(port.0)];
+        let Some(PortCredits { rules, .. }) = state.credits_of(descriptor) else { return };
+        if let Some(at) = state.rare().group(class).credits.free(now, rules.credits(frame_bytes), &rules) {
             effects.schedule(at, SwitchEvent::UpdateCredits { port, class: class & 7 });
         }
     }
 
-    /// Ends a packet that has never been in the buffer: its credits return at once.
+    /// Ends a packet that has not left a queue; its credits return.
     #[cold]
     #[inline(never)]
-    pub fn end_in_ingress<E: Effects>(&mut self, now: Time, packet: PacketHandle, reason: DropReason, effects: &mut E) {
-        let Packet { ingress_port, class, frame_bytes, .. } = effects.packets()[packet];
-        let state = &mut self.ports[usize::from(ingress_port.0)];
-        if let Some(PortCredits { rules, .. }) = state.credits_of(&effects.packets()[packet]) {
-            state.rare().group(class).credits.admit(rules.credits(frame_bytes));
-            self.free_credits(now, ingress_port, class, rules.credits(frame_bytes), effects);
-        }
+    pub fn end_inside<E: Effects>(&mut self, now: Time, packet: PacketHandle, reason: DropReason, effects: &mut E) {
+        self.free_credits(now, packet, effects);
         self.end(packet, reason, effects);
     }
 
@@ -57,8 +54,7 @@ impl Switch {
         if let Some(PortCredits { rules, limit }) = state.credits_of(descriptor) {
             let sender = state.rare().sender(class);
             sender.consume(rules.credits(frame_bytes), limit);
-            if let Some(interval) = rules.sync_interval.filter(|_| !sender.is_sync_due) {
-                sender.is_sync_due = true;
+            if let Some(interval) = sender.arm_sync(&rules) {
                 environment.schedule(now + interval, SwitchEvent::SyncCredits { port, class: class & 7 });
             }
         }
@@ -105,8 +101,8 @@ impl Switch {
         self.report_stops(port, environment);
     }
 
-    /// Takes a message of the partner, which takes effect after the response time; a count of consumed credits when all
-    /// earlier frames are in their queues.
+    /// Takes a message of the partner: a count of freed credits takes effect after the response time. A count of
+    /// consumed credits covers the frames received before it.
     pub(super) fn hear_of_credits<E: Environment>(
         &mut self,
         now: Time,
@@ -116,13 +112,17 @@ impl Switch {
     ) {
         let Some(PortCredits { rules, .. }) = self.core.credits(port) else { return };
         let CreditMessage { class, kind, count } = message;
-        let (latency, event) = match kind {
-            CreditCount::Freed => (rules.response, SwitchEvent::CreditsFreed { port, class, count }),
-            CreditCount::Consumed => {
-                (self.core.architecture.ingress_latency, SwitchEvent::CreditsConsumed { port, class, count })
+        match kind {
+            CreditCount::Freed => {
+                environment.schedule(now + rules.response, SwitchEvent::CreditsFreed { port, class, count });
             }
-        };
-        environment.schedule(now + latency, event);
+            CreditCount::Consumed => {
+                let group = self.core.ports[usize::from(port.0)].rare().group(class);
+                if let Some(at) = group.credits.reconcile(now, count, &rules) {
+                    environment.schedule(at, SwitchEvent::UpdateCredits { port, class });
+                }
+            }
+        }
     }
 
     pub(crate) fn handle_credits<E: Environment>(&mut self, now: Time, event: SwitchEvent, environment: &mut E) {
@@ -135,18 +135,14 @@ impl Switch {
             SwitchEvent::SyncCredits { port, class } => self.sync_credits(now, port, class, environment),
             SwitchEvent::CreditsFreed { port, class, count } => {
                 let state = &mut self.core.ports[usize::from(port.0)];
-                state.rare().sender(class).update(count);
+                // Updates keep coming from a partner that frees nothing, in answer to counts of consumed credits.
+                if state.rare().sender(class).update(count) == 0 {
+                    return;
+                }
                 state.rare().storms[usize::from(class)] = None;
                 let queue = state.config.class_queue[usize::from(class)];
                 self.wait_for_credit(now, port, queue, environment);
                 self.serve_when_free(now, port, environment);
-            }
-            SwitchEvent::CreditsConsumed { port, class, count } => {
-                let Some(PortCredits { rules, .. }) = self.core.credits(port) else { return };
-                let group = self.core.ports[usize::from(port.0)].rare().group(class);
-                if let Some(at) = group.credits.reconcile(now, count, &rules) {
-                    environment.schedule(at, SwitchEvent::UpdateCredits { port, class });
-                }
             }
             other => unreachable!("{other:?} is no event of credits"),
         }
@@ -156,12 +152,11 @@ impl Switch {
     fn sync_credits<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
         let Some(PortCredits { rules, .. }) = self.core.credits(port) else { return };
         let sender = self.core.ports[usize::from(port.0)].rare().sender(class);
-        let (count, in_use) = (sender.consumed(), sender.in_use());
-        sender.is_sync_due = in_use > 0;
-        if let Some(interval) = rules.sync_interval.filter(|_| in_use > 0) {
+        let Some(count) = sender.take_sync() else { return };
+        if let Some(interval) = sender.arm_sync(&rules) {
             environment.schedule(now + interval, SwitchEvent::SyncCredits { port, class });
-            let message = CreditMessage { class, kind: CreditCount::Consumed, count };
-            self.core.tell_credits(now, port, message, environment);
         }
+        let message = CreditMessage { class, kind: CreditCount::Consumed, count };
+        self.core.tell_credits(now, port, message, environment);
     }
 }

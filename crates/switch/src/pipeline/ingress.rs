@@ -112,7 +112,7 @@ impl Switch {
             }
         }
         let Some(egress_port) = environment.route(packet) else {
-            return self.core.end_in_ingress(now, packet, DropReason::NoRoute, environment);
+            return self.core.end_inside(now, packet, DropReason::NoRoute, environment);
         };
         let egress_port = self.core.next_hop(now, packet, egress_port, environment);
         let towards = &self.core.ports[usize::from(egress_port.0)];
@@ -120,7 +120,7 @@ impl Switch {
         let descriptor = &mut environment.packets()[packet];
         // The receiving port has decremented the TTL; RFC 1812, section 5.3.1, drops the packet at zero.
         if descriptor.ttl == 0 {
-            return self.core.end_in_ingress(now, packet, DropReason::TimeToLive, environment);
+            return self.core.end_inside(now, packet, DropReason::TimeToLive, environment);
         }
         descriptor.egress_port = egress_port;
         descriptor.queue = towards.config.class_queue[usize::from(descriptor.class & 7)];

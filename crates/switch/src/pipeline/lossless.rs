@@ -26,9 +26,6 @@ impl Core {
         let group = port.rare().group(class);
         let charge = group.charge(&control, self.buffer.free_bytes(), frame_bytes);
         if charge != Charge::Refused {
-            if let Some(credits) = control.credits() {
-                group.credits.admit(credits.rules.credits(frame_bytes));
-            }
             group.wait_at(egress_port, frame_bytes);
         }
         if charge == Charge::Headroom {
@@ -47,9 +44,8 @@ impl Core {
         let group = port.rare().group(class);
         group.leave(egress_port, frame_bytes);
         let of_headroom = group.refund(control.memory_bytes(frame_bytes));
-        if let Some(credits) = control.credits() {
-            self.buffer.leave_headroom(frame_bytes.into());
-            return self.free_credits(now, ingress_port, class, credits.rules.credits(frame_bytes), effects);
+        if control.credits().is_some() {
+            return self.buffer.leave_headroom(frame_bytes.into());
         }
         self.buffer.leave_headroom(of_headroom);
         if group.is_over && group.may_resume(&control, self.buffer.free_bytes()) {
@@ -87,7 +83,7 @@ impl Switch {
             return self.enqueue_by_rank(now, packet, is_last_try, environment);
         }
         if self.core.is_in_dropping_storm(egress_port, class) {
-            return self.core.end_in_ingress(now, packet, DropReason::PauseWatchdog, environment);
+            return self.core.end_inside(now, packet, DropReason::PauseWatchdog, environment);
         }
         let charge = self.core.charge(&environment.packets()[packet]);
         let depth_bytes = self.core.queued(egress_port).depth_bytes(queue);
@@ -135,6 +131,7 @@ impl Switch {
     ) {
         if duties & RELEASES != 0 {
             self.core.refund(now, packet, environment);
+            self.core.free_credits(now, packet, environment);
             self.spend_credits(now, packet, environment);
         }
         if duties & !RELEASES != 0 {

@@ -103,10 +103,11 @@ impl Switch {
             return;
         }
         let state = &self.core.ports[usize::from(port.0)];
-        let is_paused = state.has_pauses();
         for queue in (0..state.queue_count()).map(|queue| QueueId(queue as u8)) {
             let by = match &state.scheduler {
-                Scheduler::Queued(scheduler) if scheduler.is_paused(queue) && is_paused => Stop::Partner,
+                Scheduler::Queued(scheduler) if scheduler.is_paused(queue) && state.is_paused_by_partner(queue) => {
+                    Stop::Partner
+                }
                 Scheduler::Queued(scheduler) if scheduler.is_stopped(queue) => Stop::Mechanism,
                 Scheduler::Flow(scheduler) if scheduler.is_paused() => Stop::Partner,
                 _ => Stop::No,

@@ -44,6 +44,9 @@ impl Switch {
                 None => self.obey_pause(now, port, frame, environment),
             };
         }
+        if state.config.flow_control.is_some() {
+            state.count_credits(descriptor);
+        }
         self.ingress(now, port, packet, environment);
     }
 

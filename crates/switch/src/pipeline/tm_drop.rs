@@ -51,8 +51,8 @@ impl Switch {
                 descriptor.queue = queue;
                 self.core.try_another_queue(now, packet, environment);
             }
-            Verdict::Drop(reason) => self.core.end(packet, reason, environment),
-            Verdict::Continue | Verdict::Forward { .. } => self.core.end(packet, reason, environment),
+            Verdict::Drop(reason) => self.core.end_inside(now, packet, reason, environment),
+            Verdict::Continue | Verdict::Forward { .. } => self.core.end_inside(now, packet, reason, environment),
             Verdict::Hold { .. } => unreachable!("a queue that holds packets back is no place for a refused one"),
         }
     }

@@ -1,4 +1,5 @@
-//! The PFC watchdog: it ends pauses that last too long, because a partner that pauses for ever stops the fabric.
+//! The watchdog of flow control: it ends pauses, and waits for credit, that last too long. A partner that stops a class
+//! for ever would stop the fabric.
 //!
 //! During a storm the class ignores pause frames, and drops its packets or sends them. The storm is over after a time
 //! without pause frames (SONiC, "PFC watchdog"). A class without credit drops its packets, until credit returns or the
@@ -80,7 +81,7 @@ impl Switch {
         for entry in scheduler.drain(queue) {
             self.core.refund(now, entry.packet, environment);
             self.core.buffer.give_back(entry.frame_bytes);
-            self.core.end(entry.packet, DropReason::PauseWatchdog, environment);
+            self.core.end_inside(now, entry.packet, DropReason::PauseWatchdog, environment);
         }
     }
 }

@@ -85,10 +85,9 @@ fn tell_event(event: SwitchEvent, digest: &mut Digest<'_>) {
         SwitchEvent::PauseWatchdog { port, class } => digest.value((10, port, class)),
         SwitchEvent::Resume { port, queue } => digest.value((5, port, queue)),
         SwitchEvent::OrderedSet { port, set } => digest.value((6, port, set)),
-        SwitchEvent::UpdateCredits { .. }
-        | SwitchEvent::SyncCredits { .. }
-        | SwitchEvent::CreditsFreed { .. }
-        | SwitchEvent::CreditsConsumed { .. } => unreachable!("no exploring test has credits"),
+        SwitchEvent::UpdateCredits { .. } | SwitchEvent::SyncCredits { .. } | SwitchEvent::CreditsFreed { .. } => {
+            unreachable!("no exploring test has credits")
+        }
         SwitchEvent::Timer { mechanism, token } => digest.value((7, mechanism, token)),
     }
 }

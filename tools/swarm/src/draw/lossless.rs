@@ -2,6 +2,7 @@
 
 use toml::{Table, Value};
 
+use super::faults;
 use super::parts::{parsed, world};
 use super::topology::Places;
 use super::traffic;
@@ -37,6 +38,9 @@ pub fn lossless(seed: u64) -> Table {
     flows.into_iter().for_each(|flows| flows.push(parsed(&burst).into()));
     if by_credit && credits.once_in(2) {
         world.insert("link".into(), Value::Array(vec![lossy_link(&world, credits).into()]));
+    }
+    if by_credit && credits.once_in(2) {
+        world.extend(faults::failures(&places, credits));
     }
     world
 }

@@ -52,10 +52,16 @@ impl RttEstimator {
             self.rttvar = Duration(self.rttvar.0 - self.rttvar.0 / 4 + error.0 / 4);
             self.srtt = Duration(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8);
         }
-        // RFC 6298, section 2.5, allows a maximum of 60 s or more; a scenario can set a lower one.
-        let spread = (self.rttvar * 4).max(self.spread_min);
-        self.rto = (self.srtt + spread).max(self.rto_min).min(self.rto_max);
+        self.rto = self.plain();
         debug_assert!(self.min_rtt <= rtt && self.rto > Duration::ZERO, "a timeout of {:?}", self.rto);
+    }
+
+    /// Returns the timeout without backoff.
+    #[inline]
+    fn plain(&self) -> Duration {
+        let spread = (self.rttvar * 4).max(self.spread_min);
+        // RFC 6298, section 2.5, allows a maximum of 60 s or more; a scenario can set a lower one.
+        (self.srtt + spread).max(self.rto_min).min(self.rto_max)
     }
 
     /// Doubles the timeout (RFC 6298, section 5.5); the next sample resets it.
@@ -65,8 +71,7 @@ impl RttEstimator {
 
     /// Returns how often the timeout has doubled since the latest sample; 0 before the first.
     pub fn doublings(&self) -> u32 {
-        let mut plain = (self.srtt + (self.rttvar * 4).max(self.spread_min)).max(self.rto_min).min(self.rto_max);
-        let mut count = 0;
+        let (mut plain, mut count) = (self.plain(), 0);
         while self.srtt != Duration::ZERO && plain < self.rto {
             plain = plain * 2;
             count += 1;

@@ -60,7 +60,7 @@ impl Credit {
         }
         wanted = wanted.min(self.maximum) - self.available;
         if self.is_speculative && backlog > 0 {
-            // A short flow asks for a packet in any case.
+            // A short flow wants a packet even if its initial credit suffices. Flows that share the card divide it.
             wanted = wanted.max(full);
         }
         self.granted_bytes.saturating_add_signed(wanted / self.flows)

@@ -71,7 +71,7 @@ impl UetSender {
 
     pub fn explain_wait(&self) -> SenderWait {
         SenderWait {
-            quiet_since: self.flight.oldest().map_or(self.active_at, |(sent_at, _)| sent_at),
+            quiet_since: self.active_at,
             timeouts_in_row: 0,
             lacks_credit: self.next_payload().is_some() && !self.has_credit(),
         }
@@ -337,9 +337,9 @@ impl Sender for UetSender {
     }
 
     #[inline]
-    fn share_card(&mut self, flows: usize) {
+    fn share_card(&mut self, flows: impl FnOnce() -> usize) {
         if let Some(credit) = &mut self.credit {
-            credit.share_card(flows);
+            credit.share_card(flows());
         }
     }
 
@@ -349,6 +349,7 @@ impl Sender for UetSender {
             return Some(self.control(UetHeader::Probe(UetProbe { entropy })));
         }
         if self.tail.as_mut().is_some_and(TailProbe::take) {
+            self.statistics.tail_loss_probes += 1;
             let entropy = self.paths.next();
             return Some(self.control(UetHeader::TailProbe(UetProbe { entropy })));
         }
@@ -375,7 +376,6 @@ impl Sender for UetSender {
             && now >= tail.next_at()
         {
             tail.ask(now, self.flight.next(), window.base_rtt());
-            self.statistics.tail_loss_probes += 1;
         }
         if self.flight.oldest().is_none() && now >= self.loss_timeout() {
             self.request_is_due = !self.has_credit();

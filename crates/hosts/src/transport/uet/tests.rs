@@ -162,13 +162,60 @@ fn flows_that_share_a_card_divide_their_requests() {
     let mut sender = sender(UetSettings { congestion: super::settings::UetCongestion::Rccc, ..UetSettings::default() });
     sender.write(Time::ZERO, 10_000_000);
     let mut target = |flows: usize| {
-        sender.share_card(flows);
+        sender.share_card(|| flows);
         let packet = sender.poll_transmit(Time::ZERO).map(packet).expect("credit for a window");
         data(&packet).credit_target
     };
     // The initial window is 262,930 B: after the first packet a packet is wanted, after the second two.
     assert_eq!([target(1), target(2)], [4_150, 4_150]);
     assert_eq!(target(4), 3 * 4_150 / 4);
+}
+
+#[test]
+fn a_sender_without_credit_does_not_count_the_flows_at_its_card() {
+    let mut sender = sender(UetSettings::default());
+    sender.share_card(|| panic!("the count is not needed"));
+}
+
+fn acknowledge(sender: &mut UetSender, at: Time, acknowledged: u64, cumulative: u64) {
+    let acknowledgement = UetAcknowledgement {
+        acknowledged,
+        cumulative,
+        received_bytes: (acknowledged + 1) * 4_150,
+        ..Default::default()
+    };
+    let transport = Transport::Uet(UetHeader::Acknowledgement(acknowledgement));
+    sender.receive(at, &Packet { transport, ..Packet::default() });
+}
+
+#[test]
+fn an_acknowledgement_ends_the_quiet_time_although_the_oldest_packet_is_missing() {
+    let mut sender = sender(UetSettings::default());
+    sender.write(Time::ZERO, 4 * 4_086);
+    assert_eq!(all_sent(&mut sender, Time(1_000)).len(), 4);
+    assert_eq!(sender.explain_wait().quiet_since, Time(1_000));
+    acknowledge(&mut sender, Time(15_000_000), 2, 0);
+    assert_eq!(sender.explain_wait().quiet_since, Time(15_000_000));
+}
+
+#[test]
+fn a_tail_probe_counts_when_it_is_sent() {
+    let mut sender = sender(UetSettings { sack_recovery: true, ..UetSettings::default() });
+    for (number, is_late) in [(0, true), (1, false)] {
+        let written_at = Time(number * 1_000_000_000);
+        sender.write(written_at, 4_086);
+        assert_eq!(all_sent(&mut sender, written_at).len(), 1);
+        let asks_at = sender.next_timeout();
+        sender.handle_timeout(asks_at);
+        if is_late {
+            // The card is busy, and the acknowledgement comes before the probe can leave.
+            acknowledge(&mut sender, asks_at, number, number + 1);
+        }
+        let sent = all_sent(&mut sender, asks_at);
+        let probes = sent.iter().filter(|packet| matches!(packet.transport, Transport::Uet(UetHeader::TailProbe(_))));
+        assert_eq!(probes.count(), usize::from(!is_late), "{sent:?}");
+        assert_eq!(sender.statistics().tail_loss_probes, u64::from(!is_late));
+    }
 }
 
 #[test]

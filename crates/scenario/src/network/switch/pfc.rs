@@ -34,29 +34,31 @@ pub struct PfcSettings {
     pub watchdog: Option<PfcWatchdogSettings>,
 }
 
-/// The PFC watchdog.
+/// The watchdog of flow control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PfcWatchdogSettings {
-    /// Duration of a pause, with packets waiting, after which the class ignores pause frames. Left out: twice the time
-    /// in which the slowest link of the fabric sends the buffer of a switch.
+    /// Duration of a pause, or of a wait for credit, with packets waiting, after which the class ignores pause frames,
+    /// or drops its packets. Left out: twice the time in which the slowest link of the fabric sends the buffer of a
+    /// switch.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub detection: Option<Duration>,
-    /// Time without pause frames after which the class obeys them again. Left out: as `detection`.
+    /// Time without pause frames after which the class obeys them again; with credits, the maximum time of dropping.
+    /// Left out: as `detection`.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub restoration: Option<Duration>,
     /// What the class does with its packets meanwhile.
     pub action: PfcWatchdogAction,
 }
 
-/// The fate of packets while pause frames are ignored.
+/// The fate of packets after a pause, or a wait for credit, that lasted too long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PfcWatchdogAction {
-    /// They are dropped, which breaks a cycle of pauses.
+    /// They are dropped, which breaks a cycle of ports that wait for each other.
     #[default]
     Drop,
-    /// They are sent.
+    /// They are sent; only with `pfc`.
     Forward,
 }
 

@@ -307,7 +307,7 @@ impl Autopsy {
         flow.end(end.side).hold_back(ledger, class_of_card(host, class));
     }
 
-    /// Charges the wait in the queue of a card that obeys pause frames.
+    /// Charges the wait in the queue of a card with flow control.
     #[cold]
     #[inline(never)]
     fn dequeued(&mut self, packet: PacketHandle, descriptor: &Packet) {
