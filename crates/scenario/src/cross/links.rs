@@ -47,7 +47,7 @@ impl Check<'_> {
             let Some((link, fec)) = with_fec.into_iter().find(|(_, fec)| fec != of_loss) else { continue };
             let rule =
                 format!("is \"{}\", and {} has fec = \"{}\"", of_loss.name(), topology.link_name(link), fec.name());
-            let hint = "give both the same, or leave out the link's fec: then it has no latency";
+            let hint = "give both the same, or the link fec = \"none\": then it has no latency";
             self.report(Problem::new(field, "", rule).hint(hint));
         }
     }

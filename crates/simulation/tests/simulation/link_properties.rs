@@ -276,7 +276,7 @@ fn losses_by_another_code_than_the_fec_of_the_link_are_refused_with_both() {
     };
     let (kr4, kp4) = ("rs-528-514", "rs-544-514");
     let given = format!("fec = \"{kp4}\"");
-    let hint = "give both the same, or leave out the link's fec: then it has no latency";
+    let hint = "give both the same, or the link fec = \"none\": then it has no latency";
     for (name, lines, field, of_loss, of_link) in [
         ("s->t", vec![loss(kr4)], "link[0].loss.fec", kr4, "s->t"),
         ("s->t", vec![loss("none")], "link[0].loss.fec", "none", "s->t"),
