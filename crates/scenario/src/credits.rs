@@ -14,8 +14,8 @@ use crate::network::topology::{DirectedLink, LinkSpec, Port, Topology};
 /// Minimum distance of updates by default, in bytes on the line; also the minimum of SAI's attribute
 /// `SAI_PORT_ATTR_CBFC_CF_MIN_SPACING`.
 const UPDATE_SPACING_MIN_BYTES: u64 = 800;
-/// Minimum distance of counts of consumed credits by default, for each lossless class, so that the counts of all classes
-/// take at most 0.6 % of a line.
+/// Minimum distance of counts of consumed credits by default, for each lossless class, so that the counts of all
+/// classes take at most 0.6 % of a line.
 const SYNC_SPACING_MIN_BYTES: u64 = 16_384;
 
 /// The bytes that a line carries from the start of a frame until its credits can be used again, by their parts. A class

@@ -35,8 +35,7 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
 }
 
-/// Builds the topology, with the rates, delays and error corrections of `[[link]]`. `None` for a wrong one, which
-/// is reported later, as is a wrong entry.
+/// Builds the topology with the entries of `[[link]]`. `None` for a wrong topology; wrong ones are reported later.
 fn fabric(scenario: &Table) -> Option<Topology> {
     let mut topology = read::<TopologySettings>(scenario.get("topology"))?.build().ok()?;
     let links = scenario.get("link").and_then(Value::as_array);

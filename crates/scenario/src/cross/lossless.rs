@@ -95,8 +95,8 @@ impl Check<'_> {
         let classes = self.scenario.classes_with_credits();
         let least = count_bytes * classes * SYNCS_IN_LINE;
         let rule = format!(
-            "must be at least {least} B, {SYNCS_IN_LINE} counts of {count_bytes} B for each lossless class ({classes}): \
-             then counts take at most 1/{SYNCS_IN_LINE} of a line"
+            "must be at least {least} B, {SYNCS_IN_LINE} counts of {count_bytes} B for each lossless class \
+             ({classes}): then counts take at most 1/{SYNCS_IN_LINE} of a line"
         );
         let is_spaced = cbfc.sync_spacing.is_none_or(|spacing| spacing.0 >= least);
         self.require(is_spaced, &format!("{CBFC}.sync_spacing"), &rule);

@@ -49,8 +49,7 @@ pub enum ErrorCorrection {
     #[serde(rename = "rs-528-514")]
     Rs528,
     /// RS(544,514), as on PAM4 links of 50G and above (clauses 91, 119 and 134): it corrects 15 of 544 symbols of 10
-    /// bits. At 200G and above two codewords are interleaved, as clause 119 has it for 200G and 400G; faster PHYs may
-    /// interleave more.
+    /// bits. At 200G and above two codewords are interleaved (clause 119). PHYs above 400G may interleave more.
     #[serde(rename = "rs-544-514")]
     Rs544,
 }

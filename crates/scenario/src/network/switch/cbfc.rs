@@ -33,8 +33,8 @@ pub struct CbfcSettings {
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub update_spacing: Option<Bytes>,
     /// Distance of two frames with the count of consumed credits, in bytes on the line. They repair losses, and are
-    /// sent only if links lose frames or fail, while credits are in use. At least 16 such frames (84 B each) for each
-    /// lossless class. Left out: the maximum of the class's memory and 16 KiB for each lossless class.
+    /// sent only if links lose frames or fail, while credits are in use. The minimum is 16 such frames (84 B each) for
+    /// each lossless class. Left out: the maximum of the class's memory and 16 KiB for each lossless class.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub sync_spacing: Option<Bytes>,
     /// Watchdog that drops the packets of a class that has had no credit for too long, until credit returns or the

@@ -56,8 +56,7 @@ impl Dependents {
         self.waiting
     }
 
-    /// Returns the flows that wait for others, with the positions in their groups of the flows that they name and that
-    /// have not ended.
+    /// Returns the flows that wait, with the positions in their groups of the flows they name that have not ended.
     pub fn held_back(&self) -> impl Iterator<Item = (&FlowSpec, Vec<u64>)> {
         let waiting = self.flows.iter().zip(&self.missing).filter(|(_, missing)| **missing > 0);
         waiting.map(|(Dependent { flow, after, .. }, _)| {
