@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import hitless as hl
+from hitless.simulation import RunCancelled, Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = "sw2->sw6"
@@ -221,3 +223,18 @@ def test_what_a_notebook_shows_is_short_in_a_line_and_escaped_in_html(testbed, t
         page = getattr(value, "_repr_html_", lambda: "")() or getattr(value, "_repr_svg_", lambda: "")()
         assert not any(tag in page for tag in ("<b>", "<i>", "<u>"))
         assert bool(page) or value in (run.summary, shown[-1])
+
+
+def test_threads_that_describe_one_run_at_the_same_time_all_get_an_answer():
+    endless = hl.example("dumbbell").with_("duration", "1000 s").with_("measure", {})
+    simulation = Simulation(endless.fields, file_name="dumbbell", seed=1)
+    with ThreadPoolExecutor() as threads:
+        run = threads.submit(simulation.run)
+        try:
+            while simulation.describe() is None:  # it has not started
+                assert not run.done()
+            answers = [threads.submit(simulation.describe) for _ in range(4)]
+            assert all("events" in answer.result(timeout=20) for answer in answers)
+        finally:
+            simulation.cancel()
+        assert isinstance(run.exception(), RunCancelled)

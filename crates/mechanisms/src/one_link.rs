@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use hitless_scenario::kind::{Surroundings, switches_at_ends};
 use hitless_scenario::network::topology::select::{SwitchPort, select_links};
 use hitless_scenario::network::topology::{DirectedLink, LineRange, SwitchId, Topology};
+use hitless_switch::Quantity;
 use toml::{Table, Value};
+
+pub const RECOVERY_DELAY: Quantity = Quantity::new("recovery_delay_ns", "recovery delay (ns)");
 
 pub fn named(link: &str, topology: &Topology) -> Vec<DirectedLink> {
     select_links(topology, link).unwrap_or_default()

@@ -6,7 +6,6 @@ use hitless_core::wire::checksum::{CRC_32, ones_complement_sum};
 use crate::bits;
 
 pub static CRC_16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
-/// The CRC-32 of Ethernet.
 static CRC_CCITT: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_3740);
 static CRC_8: Crc<u8> = Crc::<u8>::new(&CRC_8_SMBUS);
 // The polynomial of ISO 3309 without inversions. The catalogue of `crc` has it only with them (CRC-64/GO-ISO).

@@ -28,7 +28,7 @@ fn load(document: &str) -> PyResult<Arc<Program>> {
 /// A file: its name, and its text.
 type File = (String, String);
 
-/// Makes a switch and applies the commands of a file and the entries of a P4Runtime request; the p4info defines the
+/// Makes a pipeline and applies the commands of a file and the entries of a P4Runtime request; the p4info defines the
 /// numbers in the request.
 fn configured(program: &Arc<Program>, commands: &File, runtime: Option<&(File, File)>) -> PyResult<Pipeline> {
     let mut pipeline = Pipeline::new(program.clone(), 1);

@@ -33,6 +33,8 @@ pub struct Simulation {
     stage: Mutex<Stage>,
     /// The run in steps; None before it, and after it has finished or failed.
     steps: Mutex<Option<(Session, Clocks)>>,
+    /// Held from a question to its answer: the run gives one answer, whoever asked.
+    asking: Mutex<()>,
 }
 
 /// Interval between two looks for the answer of a run.
@@ -55,7 +57,8 @@ impl Simulation {
     fn new(scenario: &CheckedScenario, seed: Option<u64>) -> Self {
         let inner = (*scenario.inner).clone();
         let scenario = hitless_scenario::Scenario { seed: seed.unwrap_or(inner.seed), ..inner };
-        Self { scenario, control: Arc::default(), stage: Mutex::new(Stage::Ready), steps: Mutex::new(None) }
+        let (stage, steps, asking) = (Mutex::new(Stage::Ready), Mutex::new(None), Mutex::new(()));
+        Self { scenario, control: Arc::default(), stage, steps, asking }
     }
 
     /// Runs to the end on up to `threads` threads, while other Python threads run. Can be called once.
@@ -187,6 +190,7 @@ impl Simulation {
     /// answers at its next housekeeping, and goes on. None if it does not run.
     fn describe(&self, py: Python<'_>) -> Option<(u64, f64, String)> {
         py.detach(|| {
+            let _turn = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
             self.control.ask();
             loop {
                 if let Some(answer) = self.control.take_answer() {

@@ -14,7 +14,8 @@ use crate::network::topology::{DirectedLink, LinkSpec, Port, Topology};
 /// Minimum distance of updates by default, in bytes on the line; also the minimum of SAI's attribute
 /// `SAI_PORT_ATTR_CBFC_CF_MIN_SPACING`.
 const UPDATE_SPACING_MIN_BYTES: u64 = 800;
-/// Minimum distance of counts of consumed credits by default, so that these take at most 0.6 % of a line.
+/// Minimum distance of counts of consumed credits by default, for each lossless class, so that the counts of all
+/// classes take at most 0.6 % of a line.
 const SYNC_SPACING_MIN_BYTES: u64 = 16_384;
 
 /// The bytes that a line carries from the start of a frame until its credits can be used again, by their parts. A class
@@ -74,8 +75,8 @@ impl Scenario {
         let (there, back) = (topology.spec(link), topology.spec(link.reversed()));
         let line_bytes = |spec: LinkSpec| self.frame_max().0.saturating_add(spec.overhead_bytes.into());
         let at_line = |time: Duration| carried(there.rate, time);
-        let classes = u64::from(self.lossless_classes().count_ones().max(1));
-        let messages = u64::from(ORDERED_SET_BYTES + CREDIT_SYNC_BYTES + back.overhead_bytes) * classes;
+        let messages =
+            u64::from(ORDERED_SET_BYTES + CREDIT_SYNC_BYTES + back.overhead_bytes) * self.classes_with_credits();
         let pipelines = self.pipelines_of(topology, link);
         CreditLoop {
             frames_bytes: line_bytes(there).saturating_add(at_line(back.rate.time_for(line_bytes(back)))),
@@ -101,6 +102,11 @@ impl Scenario {
             latencies.extend([ingress, egress]);
         }
         latencies
+    }
+
+    /// Returns the number of lossless classes, at least 1.
+    pub(crate) fn classes_with_credits(&self) -> u64 {
+        u64::from(self.lossless_classes().count_ones().max(1))
     }
 
     fn update_spacing(&self, cbfc: &CbfcSettings) -> u64 {
@@ -141,7 +147,8 @@ impl Scenario {
     fn credit_rules(&self, cbfc: &CbfcSettings, topology: &Topology, link: DirectedLink) -> CreditRules {
         let there = topology.spec(link);
         let memory = self.credit_memory(cbfc, topology, link);
-        let sync_bytes = cbfc.sync_spacing.map_or(memory.max(SYNC_SPACING_MIN_BYTES), |bytes| bytes.0);
+        let sync_bytes_min = SYNC_SPACING_MIN_BYTES * self.classes_with_credits();
+        let sync_bytes = cbfc.sync_spacing.map_or(memory.max(sync_bytes_min), |bytes| bytes.0);
         CreditRules {
             credit_bytes: cbfc.credit_bytes() as u32,
             response: self.response(there.rate),
@@ -175,11 +182,12 @@ impl Scenario {
             let parts = self.credit_loop(cbfc, topology, link);
             let spec = topology.spec(link);
             let warning = format!(
-                "switch.cbfc.buffer is {given} B, and a link of {} with a delay of {} needs {}: a class gets at most \
-                 {}",
+                "switch.cbfc.buffer is {given} B, and a link of {} with a delay of {} needs {}: a class of frames of \
+                 {} B gets at most {}",
                 spec.rate,
                 spec.delay,
                 parts.arithmetic(),
+                self.frame_max().0,
                 self.credit_throughput(cbfc, topology, link),
             );
             if given < parts.bytes() && !warnings.contains(&warning) {

@@ -11,9 +11,8 @@ use hitless_hosts::transport::uet::UetSettings;
 use toml::{Table, Value};
 
 use crate::kind::Registry;
-use crate::network::loss::ErrorCorrection;
+use crate::network::link::LinkImpairment;
 use crate::network::switch::{SwitchPreset, SwitchSettings};
-use crate::network::topology::select::select_links;
 use crate::network::topology::{Crossing, Topology, TopologySettings};
 
 /// Fills in all such defaults.
@@ -36,26 +35,12 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
 }
 
-/// Builds the topology, with the rates and delays of `[[link]]`. `None` for a wrong one, which is reported later.
+/// Builds the topology with the entries of `[[link]]`. `None` for a wrong topology; wrong ones are reported later.
 fn fabric(scenario: &Table) -> Option<Topology> {
     let mut topology = read::<TopologySettings>(scenario.get("topology"))?.build().ok()?;
     let links = scenario.get("link").and_then(Value::as_array);
-    for link in links.into_iter().flatten().filter_map(Value::as_table) {
-        let name = link.get("name").and_then(Value::as_str).unwrap_or_default();
-        for directed in select_links(&topology, name).unwrap_or_default() {
-            topology.set_spec(directed, quantity(Some(link), "rate"), quantity(Some(link), "delay"));
-            if let Some(fec) = read::<ErrorCorrection>(link.get("fec")) {
-                topology.set_fec(directed, fec);
-            }
-            let changes = link.get("changes").and_then(Value::as_array);
-            for change in changes.into_iter().flatten().filter_map(Value::as_table) {
-                let (rate, delay) = (quantity(Some(change), "rate"), quantity(Some(change), "delay"));
-                if rate.is_some() || delay.is_some() {
-                    topology.note_change(directed, rate, delay);
-                }
-            }
-        }
-    }
+    let entries = links.into_iter().flatten().filter_map(|link| read::<LinkImpairment>(Some(link)));
+    entries.for_each(|entry| entry.shape(&mut topology));
     topology.add_fec_latencies();
     Some(topology)
 }

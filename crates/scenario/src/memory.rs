@@ -41,8 +41,8 @@ mod per {
     pub const MESSAGE_OF_AUTOPSY: f64 = 900.0;
     /// The ledger of a packet: counted, too.
     pub const LEDGER: f64 = 128.0;
-    /// The latest 65,536 departures, with 32 B each.
-    pub const DEPARTURES: f64 = 2_097_152.0;
+    /// A departure. A run keeps the latest 65,536, or 8 for each packet in flight.
+    pub const DEPARTURE: f64 = 32.0;
     pub const CAPTURED_PACKET: f64 = 320.0;
 }
 
@@ -306,7 +306,8 @@ fn samples(scenario: &Scenario) -> Part {
 fn autopsies(scenario: &Scenario, offers: &[Offer], packets: f64) -> Option<Part> {
     let messages: f64 = offers.iter().map(|offer| offer.flows).sum();
     let what = format!("autopsies of {} messages", counted(messages));
-    let bytes = messages * per::MESSAGE_OF_AUTOPSY + packets * per::LEDGER + per::DEPARTURES;
+    let departures = (8.0 * packets).max(65_536.0);
+    let bytes = messages * per::MESSAGE_OF_AUTOPSY + packets * per::LEDGER + departures * per::DEPARTURE;
     scenario.measure.autopsy.then(|| Part::new("measure.autopsy", what, bytes))
 }
 

@@ -82,8 +82,7 @@ impl Kind for SimpleDeflection {
         crate::detours::DetourCounters::ALL,
         super::occupancy::ControlCounters::ALL,
     ];
-    const QUANTITIES: &'static [hitless_switch::Quantity] =
-        &[crate::detours::PACKET_DETOURS, super::occupancy::UPDATE_GAP, super::occupancy::OCCUPANCY_AGE];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = super::occupancy::QUANTITIES;
 
     type Settings = SimpleDeflectionSettings;
 
@@ -137,8 +136,7 @@ impl Kind for PreemptiveDeflection {
         crate::detours::DetourCounters::ALL,
         super::occupancy::ControlCounters::ALL,
     ];
-    const QUANTITIES: &'static [hitless_switch::Quantity] =
-        &[crate::detours::PACKET_DETOURS, super::occupancy::UPDATE_GAP, super::occupancy::OCCUPANCY_AGE];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = super::occupancy::QUANTITIES;
 
     type Settings = PreemptiveDeflectionSettings;
 

@@ -130,8 +130,10 @@ struct ReportedOccupancy {
     told_at: Option<Time>,
 }
 
-pub const UPDATE_GAP: Quantity = Quantity::new("update_gap_ns", "time between two updates of a queue (ns)");
-pub const OCCUPANCY_AGE: Quantity = Quantity::new("occupancy_age_ns", "age of the known occupancy at its use (ns)");
+const UPDATE_GAP: Quantity = Quantity::new("update_gap_ns", "time between two updates of a queue (ns)");
+const OCCUPANCY_AGE: Quantity = Quantity::new("occupancy_age_ns", "age of the known occupancy at its use (ns)");
+/// Histograms of deflection by known occupancies.
+pub const QUANTITIES: &[Quantity] = &[crate::detours::PACKET_DETOURS, UPDATE_GAP, OCCUPANCY_AGE];
 
 hitless_switch::counters! {
     pub struct ControlCounters(view: &View) {

@@ -25,7 +25,7 @@ impl Kind for LinkLayerRetry {
     const PLACES_FIELD: &'static str = "link";
     const COUNTERS: hitless_switch::Declared =
         &[super::transmitter::Counters::ALL, super::receiver::Counters::ALL, super::receiver::DeliveryCounters::ALL];
-    const QUANTITIES: &'static [hitless_switch::Quantity] = &[super::receiver::RECOVERY_DELAY];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = &[crate::one_link::RECOVERY_DELAY];
 
     type Settings = LinkLayerRetrySettings;
 

@@ -7,11 +7,12 @@ use crate::link_layer_retry::header::{Control, PreambleSequence, SequenceNumber}
 use hdrhistogram::Histogram;
 use hitless_core::wire::shim::CheckNumber;
 use hitless_core::wire::{PortId, Time};
-use hitless_switch::{Context, DropReason, HookSet, Needs, Quantity, Report, Verdict};
+use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 
 use super::settings::LinkLayerRetrySettings;
 use super::timer::Timer;
 use crate::link_checker::Checker;
+use crate::one_link::RECOVERY_DELAY;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
@@ -25,8 +26,6 @@ enum State {
     /// The NACK is sent; until the expected frame arrives only replays of received frames are answered.
     NackSent,
 }
-
-pub const RECOVERY_DELAY: Quantity = Quantity::new("recovery_delay_ns", "recovery delay (ns)");
 
 hitless_switch::counters! {
     pub struct DeliveryCounters(receiver: &Receiver) {

@@ -32,7 +32,7 @@ impl Kind for LinkGuardian {
         super::sender::SenderCounters::ALL,
         super::report::ReceiverCounters::ALL,
     ];
-    const QUANTITIES: &'static [hitless_switch::Quantity] = &[super::report::RECOVERY_DELAY];
+    const QUANTITIES: &'static [hitless_switch::Quantity] = &[crate::one_link::RECOVERY_DELAY];
 
     type Settings = LinkGuardianSettings;
 

@@ -38,7 +38,10 @@ const FRAMES_IN_ACKNOWLEDGEMENT: u64 = 3;
 pub struct LinkShape {
     /// Highest rate.
     pub rate: BitRate,
+    /// Lowest rate of both directions, because reports go back on the other one.
     pub lowest_rate: BitRate,
+    /// Lowest rate of the protected direction.
+    pub lowest_forward_rate: BitRate,
     /// Longest delay.
     pub delay: Duration,
     /// Maximum frame size, without preamble and gap.
@@ -51,9 +54,14 @@ impl LinkShape {
         self.lowest_rate.time_for(self.frame_max.0 + u64::from(ETHERNET_OVERHEAD_BYTES))
     }
 
+    /// A link with `rate` in both directions.
+    fn at(self, rate: BitRate) -> Self {
+        Self { rate, lowest_rate: rate, lowest_forward_rate: rate, ..self }
+    }
+
     /// Links that keep the highest and the lowest rate.
     fn ends(self) -> [Self; 2] {
-        [self.rate, self.lowest_rate].map(|rate| Self { rate, lowest_rate: rate, ..self })
+        [self.rate, self.lowest_rate].map(|rate| self.at(rate))
     }
 
     /// Extra round-trip delay compared with the paper's cable.
@@ -134,9 +142,9 @@ impl LinkShape {
     /// Whether a ring sorts itself while packets arrive: if the loop's rate is a multiple of the link's, by experiment.
     /// At 40, 60, 70 and 80G over a loop of 100G it stays unsorted, pauses the sender again and again, and costs 13 to
     /// 39 % of the line at a loss rate of 1e-3, unless it is emptied at each pause. A link that changes its rate passes
-    /// through any of them.
+    /// through any of them. The ring takes packets of the protected direction only.
     pub fn ring_sorts_itself(self) -> bool {
-        self.rate == self.lowest_rate && self.drain_rate.as_bps().is_multiple_of(self.rate.as_bps().max(1))
+        self.rate == self.lowest_forward_rate && self.drain_rate.as_bps().is_multiple_of(self.rate.as_bps().max(1))
     }
 
     /// Delay that a loss adds to in-order delivery with a ring: the repair, and about four rounds of the waiting
@@ -147,9 +155,10 @@ impl LinkShape {
         repair + self.loop_time(self.drain_rate.time_for(pause.0)) * 4
     }
 
-    /// Share of the line that losses cost if packets wait in a ring.
+    /// Share of the line that losses cost if packets wait in a ring, at the rates of the protected direction.
     pub fn cost_of_recirculation(self, copies: u32, loss_rate: f64) -> f64 {
-        self.ends().map(|end| end.cost_of(end.time_of_loss(copies), loss_rate)).into_iter().fold(0.0, f64::max)
+        let ends = [self.rate, self.lowest_forward_rate].map(|rate| self.at(rate));
+        ends.map(|end| end.cost_of(end.time_of_loss(copies), loss_rate)).into_iter().fold(0.0, f64::max)
     }
 
     /// Share of the line that losses cost if each takes this time.
@@ -219,6 +228,7 @@ mod tests {
     const IN_A_RACK: LinkShape = LinkShape {
         rate: BitRate::from_gbps(100),
         lowest_rate: BitRate::from_gbps(100),
+        lowest_forward_rate: BitRate::from_gbps(100),
         delay: Duration::from_ns(50),
         frame_max: Bytes(1_518),
         drain_rate: BitRate::from_gbps(100),
@@ -230,7 +240,7 @@ mod tests {
 
     fn changing(lowest_gbps: u64, highest_gbps: u64) -> LinkShape {
         let [lowest_rate, rate] = [lowest_gbps, highest_gbps].map(BitRate::from_gbps);
-        LinkShape { rate, lowest_rate, ..IN_A_RACK }
+        LinkShape { rate, lowest_rate, lowest_forward_rate: lowest_rate, ..IN_A_RACK }
     }
 
     /// Frames take the time of the lowest rate, and buffers hold the bytes of the highest.
@@ -254,6 +264,20 @@ mod tests {
         // 13.5 us of 10G, and a loop with 3.5 us and three frames of 123.04 ns at 100G instead of 7.1912 us at 10G.
         let timeout = changing(10, 100).acknowledgement_timeout(2);
         assert_eq!(timeout.as_ps(), 13_500_000 + 3_869_120 - 719_120);
+    }
+
+    /// The ring and its cost are as on a link with the rate of the protected direction both ways; times are not.
+    #[test]
+    fn a_slower_way_back_is_no_change_of_the_rate() {
+        for (back, there) in [(10, 100), (25, 100), (1, 10), (10, 25)] {
+            let slow_back = LinkShape { lowest_forward_rate: BitRate::from_gbps(there), ..changing(back, there) };
+            assert!(slow_back.ring_sorts_itself(), "{there}G, and {back}G back");
+            for copies in [1, 2, 5] {
+                let [cost, both] = [slow_back, at(there)].map(|link| link.cost_of_recirculation(copies, 1e-3));
+                assert_eq!(cost, both, "{there}G, and {back}G back");
+            }
+            assert!(slow_back.acknowledgement_timeout(2) > at(there).acknowledgement_timeout(2));
+        }
     }
 
     #[test]

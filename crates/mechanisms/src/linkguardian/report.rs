@@ -1,13 +1,12 @@
 //! Reports of the ends of protected links.
 
 use hitless_core::wire::{PortId, Time};
-use hitless_switch::{ProtectionState, Quantity, Report};
+use hitless_switch::{ProtectionState, Report};
 
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::settings::Mode;
-
-pub const RECOVERY_DELAY: Quantity = Quantity::new("recovery_delay_ns", "recovery delay (ns)");
+use crate::one_link::RECOVERY_DELAY;
 
 hitless_switch::counters! {
     pub struct EndState(is_on: bool) {

@@ -27,7 +27,8 @@ pub fn saturated_speed(rate: BitRate, mode: Mode, loss_rate: f64) -> Option<f64>
     }
     let frame_max = Bytes(u64::from(MTU_FRAME_BYTES));
     let drain_rate = rate.max(BitRate::from_gbps(100));
-    let link = LinkShape { rate, lowest_rate: rate, delay: Duration::ZERO, frame_max, drain_rate };
+    let link =
+        LinkShape { rate, lowest_rate: rate, lowest_forward_rate: rate, delay: Duration::ZERO, frame_max, drain_rate };
     let mut settings = LinkGuardianSettings { mode, actual_loss_rate: Some(loss_rate), ..Default::default() };
     settings.fill_in(link);
     let copies = settings.copy_count();

@@ -281,9 +281,11 @@ impl LinkGuardianSettings {
         let links = around.links(&self.link);
         let ranges = links.iter().map(|&link| one_link::range(link, around.topology));
         let range = ranges.reduce(LineRange::joined);
+        let forward = links.iter().map(|&link| around.topology.line_range(link)).reduce(LineRange::joined);
         LinkShape {
             rate: range.map_or(RATE_UNKNOWN, |range| range.highest_rate),
             lowest_rate: range.map_or(RATE_UNKNOWN, |range| range.lowest_rate),
+            lowest_forward_rate: forward.map_or(RATE_UNKNOWN, |range| range.lowest_rate),
             delay: range.map_or(Duration::ZERO, |range| range.longest_delay),
             frame_max: around.scenario.frame_max(),
             drain_rate: around.scenario.switch.recirculation_rate,

@@ -10,12 +10,12 @@ use hitless_switch::{Quantity, Report};
 use super::alarm::End;
 use super::sequencer::{ReturnTurn, Sequencer};
 use crate::configured_ports::ConfiguredPorts;
+use crate::detours::PACKET_DETOURS;
 
 // Histograms.
 const PEAK_DEPTH: Quantity = Quantity::new("peak_depth_segments", "peak depth above the threshold (segments)");
 const MESSAGE_ROUND_TRIP: Quantity = Quantity::new("message_round_trip_ns", "message round trip (ns)");
 const ALARM_TIME: Quantity = Quantity::new("alarm_time_ns", "time from alarm to its end (ns)");
-const PACKET_DETOURS: Quantity = Quantity::new("packet_detours", "detours of a packet");
 const TIME_AWAY: Quantity = Quantity::new("time_away_ns", "time away (ns)");
 // Series: 1 while an alarm lasts, and the port of the chosen neighbour.
 const ALARM: Quantity = Quantity::new("alarm", "alarm");

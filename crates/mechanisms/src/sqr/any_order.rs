@@ -6,7 +6,8 @@
 //!
 //! A copy notes the number of failures of its port. Its first pass after the next failure decides whether that failure
 //! can have lost the original. If so, the copy becomes an ordinary packet in the queue of its class at the port of the
-//! path, and egress copies it there.
+//! path, and egress copies it there. Without a path it waits in the queue of its class at its own port, and leaves from
+//! there as soon as there is one: it does not wait for packets in order.
 
 use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};

@@ -80,15 +80,31 @@ impl Sqr {
             return self.end_copy(context, cached.primary);
         }
         let Some(way) = path.way else {
-            // The verdict must outlive the next failure.
+            // The verdict must outlive the next failure. Originals wait in the same queue, held until there is a path.
             context.packet().shims.replace(CacheMetadata { is_kept_back: true, ..cached });
-            return self.wait_at_home(cached.primary, cached.tag);
+            return self.move_to(context, cached.primary);
         };
         self.counters.port(cached.primary).resent += 1;
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         context.packet().remove_shim::<CacheMetadata>();
+        if cached.is_kept_back && way == context.port() {
+            return self.send_any_order(context, path.tag(), now_ns, least_loaded);
+        }
         context.release();
         self.move_to(context, way)
+    }
+
+    /// Sends a copy that has waited for its own port, before the originals behind it, and copies it again.
+    fn send_any_order(&mut self, context: &mut Context<'_>, tag: u32, now_ns: u32, least_loaded: PortId) -> Verdict {
+        let primary = context.port();
+        if self.admit_copy(context, least_loaded) {
+            let copy = CacheMetadata { tag, started_ns: now_ns, primary, is_kept_back: false, skip: None };
+            self.copy(context, copy, least_loaded, ANY_ORDER);
+        } else {
+            self.counters.port(primary).unprotected += 1;
+        }
+        context.release();
+        Verdict::Continue
     }
 
     /// Holds the queues of hosts at `primary` except `served`. With a path, queues without an order stay open too.

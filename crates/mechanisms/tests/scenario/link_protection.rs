@@ -1,6 +1,7 @@
 //! Messages about LinkGuardian's competitors.
 
 use hitless_mechanisms::link_layer_retry::LinkLayerRetrySettings;
+use hitless_mechanisms::linkguardian::Buffering;
 use hitless_mechanisms::wharf::WharfSettings;
 
 use super::*;
@@ -75,6 +76,23 @@ fn what_wharf_may_be() {
     assert_eq!(flush_after(""), hitless_core::wire::Duration::from_us(10));
     assert_eq!(flush_after("data_frames = 25"), hitless_core::wire::Duration::from_ps(25 * 2 * 492_160));
     assert_eq!(flush_after("flush_after = \"3 us\""), hitless_core::wire::Duration::from_us(3));
+}
+
+/// A slower way back is no change of the rate: packets wait in a ring as long as the protected direction suits one.
+#[test]
+fn a_protected_link_keeps_its_ring_if_only_the_other_direction_is_slower() {
+    let in_a_rack = BASE.replace("\"25 Gbps\", delay = \"1 us\"", "\"25 Gbps\", delay = \"100 ns\"");
+    assert_ne!(in_a_rack, BASE);
+    let back = |line: &str| in_a_rack.clone() + "[[link]]\nname = \"spine1->leaf0\"\n" + line;
+    let place = |text: &str| first_settings::<LinkGuardianSettings>(text).waiting_place();
+    assert_eq!(place(&in_a_rack), Buffering::Recirculation);
+    for rate in ["1 Gbps", "10 Gbps", "20 Gbps"] {
+        assert_eq!(place(&back(&format!("rate = \"{rate}\"\n"))), Buffering::Recirculation, "{rate}");
+        let change = format!("changes = [{{ at = \"2 ms\", rate = \"{rate}\" }}]\n");
+        assert_eq!(place(&back(&change)), Buffering::Recirculation, "{rate}");
+        let forward = in_a_rack.replace("{ at = \"2 ms\",", &format!("{{ at = \"2 ms\", rate = \"{rate}\","));
+        assert_eq!(place(&forward), Buffering::PausedQueue, "{rate}");
+    }
 }
 
 #[test]

@@ -177,6 +177,25 @@ fn a_run_that_hands_its_rows_over_may_have_many_more_flows() {
     assert!(refused.contains("of memory"), "{refused}");
 }
 
+/// A run with autopsies keeps at least 65,536 departures of 32 B, and eight for each packet in flight.
+#[test]
+fn autopsies_take_memory_for_each_packet_in_flight() {
+    let of_buffer = |buffer_mb: u64| {
+        let switch = format!("[switch]\nbuffer = {{ kind = \"shared\", total = \"{buffer_mb} MB\", alpha = 1.0 }}\n");
+        let text = fat_tree(4) + &switch + "[measure]\nautopsy = true\n";
+        let scenario = check(&text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
+        let parts = of_run(&scenario, &scenario.build_topology().expect("it was checked"), Execution::ALONE).parts;
+        let part = |field: &str| parts.iter().find(|part| part.field == field).expect("a part").bytes;
+        (part("switch.buffer") / 300.0, part("measure.autopsy"))
+    };
+    for buffer_mb in [1, 100] {
+        let (packets, autopsy) = of_buffer(buffer_mb);
+        let departures = if buffer_mb == 1 { 65_536.0 } else { 8.0 * packets };
+        assert_eq!(packets > 8_192.0, buffer_mb == 100, "{packets} packets");
+        assert_eq!(autopsy.round(), (900.0 + 128.0 * packets + 32.0 * departures).round(), "{buffer_mb} MB");
+    }
+}
+
 /// Prints the estimates of docs/evidence/reliability.md for the files in the folder HITLESS_SCENARIOS, in MB.
 #[test]
 #[ignore = "prints a table of scenarios that are given"]

@@ -94,7 +94,7 @@ pub fn document(ingress: &[Value], egress: &[Value]) -> Value {
     })
 }
 
-/// A switch that runs the program after `commands`.
+/// A pipeline that runs the program after `commands`.
 pub fn pipeline(document: &Value, commands: &str) -> Pipeline {
     let program = Program::load(&document.to_string()).expect("the program is whole");
     let mut pipeline = Pipeline::new(Arc::new(program), 1);

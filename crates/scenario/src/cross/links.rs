@@ -11,7 +11,7 @@ use super::check::Check;
 use crate::Purpose;
 use crate::network::link::LinkFailure;
 use crate::network::link::{LinkImpairment, LinkState};
-use crate::network::loss::LossModel;
+use crate::network::loss::{BitErrorLoss, LossModel};
 use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
 use crate::network::switch::FlowQueueingSettings;
 use crate::network::topology::select::select_links;
@@ -38,13 +38,18 @@ impl Check<'_> {
 
     /// Requires that losses by bit errors follow from the error correction of the link, if it has a latency.
     fn fec(&mut self, topology: &Topology, entry: &LinkImpairment, links: &[DirectedLink], section: &str) {
-        let mut of_losses = entry.losses().filter_map(|loss| match loss {
-            LossModel::BitErrors(loss) => Some(loss.fec),
-            _ => None,
+        let changed = entry.changes.iter().enumerate().filter_map(|(index, change)| {
+            change.loss.as_ref().map(|loss| (format!("{section}.changes[{index}].loss.fec"), loss))
         });
-        let of_links = || links.iter().map(|&link| topology.spec(link).fec).filter(|fec| !fec.is_none());
-        let is_one = of_losses.all(|of_loss| of_links().all(|of_link| of_link == of_loss));
-        self.require(is_one, &format!("{section}.loss.fec"), "must be the fec of the link");
+        for (field, loss) in std::iter::once((format!("{section}.loss.fec"), &entry.loss)).chain(changed) {
+            let LossModel::BitErrors(BitErrorLoss { fec: of_loss, .. }) = loss else { continue };
+            let with_fec = links.iter().map(|&link| (link, topology.spec(link).fec)).filter(|(_, fec)| !fec.is_none());
+            let Some((link, fec)) = with_fec.into_iter().find(|(_, fec)| fec != of_loss) else { continue };
+            let rule =
+                format!("is \"{}\", and {} has fec = \"{}\"", of_loss.name(), topology.link_name(link), fec.name());
+            let hint = "give both the same, or the link fec = \"none\": then it has no latency";
+            self.report(Problem::new(field, "", rule).hint(hint));
+        }
     }
 
     /// Requires a rate and a delay that can be simulated.

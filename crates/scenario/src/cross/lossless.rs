@@ -2,7 +2,7 @@
 
 use hitless_core::settings::Problem;
 use hitless_core::wire::credits::CREDIT_COUNTS;
-use hitless_core::wire::mac_control::ORDERED_SET_BYTES;
+use hitless_core::wire::mac_control::{CREDIT_SYNC_BYTES, ORDERED_SET_BYTES};
 use hitless_core::wire::{Bytes, Duration};
 
 use super::check::Check;
@@ -13,6 +13,8 @@ use crate::network::topology::{Port, SwitchId, Topology};
 
 const PFC: &str = "switch.pfc";
 const CBFC: &str = "switch.cbfc";
+/// Reciprocal of the maximum share of a line for counts of consumed credits (chosen).
+const SYNCS_IN_LINE: u64 = 16;
 
 impl Check<'_> {
     pub(super) fn lossless(&mut self, around: Surroundings<'_>) {
@@ -59,7 +61,7 @@ impl Check<'_> {
         }
         let spaced = cbfc.update_spacing.is_none_or(|spacing| spacing.0 >= ORDERED_SET_BYTES.into());
         self.require(spaced, &field("update_spacing"), "must be at least 8 B, the length of an update");
-        self.require(cbfc.sync_spacing != Some(Bytes::ZERO), &field("sync_spacing"), "must be above zero");
+        self.sync_spacing(cbfc, topology);
         let scenario = self.scenario;
         let links = topology.switches.iter().flat_map(|switch| &switch.ports);
         for link in links.flat_map(|port| [port.link, port.link.reversed()]) {
@@ -84,6 +86,20 @@ impl Check<'_> {
                 return self.report(problem.hint(format!("give larger credits, such as credit = \"{least} B\"")));
             }
         }
+    }
+
+    /// Requires that the counts of consumed credits of all classes leave most of each line to frames.
+    fn sync_spacing(&mut self, cbfc: &CbfcSettings, topology: &Topology) {
+        let overhead_bytes = topology.slowest_specs().map(|link| link.overhead_bytes).max().unwrap_or(0);
+        let count_bytes = u64::from(CREDIT_SYNC_BYTES + overhead_bytes);
+        let classes = self.scenario.classes_with_credits();
+        let least = count_bytes * classes * SYNCS_IN_LINE;
+        let rule = format!(
+            "must be at least {least} B, {SYNCS_IN_LINE} counts of {count_bytes} B for each lossless class \
+             ({classes}): then counts take at most 1/{SYNCS_IN_LINE} of a line"
+        );
+        let is_spaced = cbfc.sync_spacing.is_none_or(|spacing| spacing.0 >= least);
+        self.require(is_spaced, &format!("{CBFC}.sync_spacing"), &rule);
     }
 
     fn lossless_classes(&mut self, section: &'static str, around: Surroundings<'_>) {

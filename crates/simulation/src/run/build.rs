@@ -87,7 +87,7 @@ fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Re
         let config = host_config(scenario, settings, topology, host, &streams);
         hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
     }
-    if topology.hosts.iter().any(|host| topology.has_ports(host)) {
+    if topology.hosts.iter().any(|host| topology.needs_card_per_port(host)) {
         add_ports(scenario, &settings, topology, &streams, &mut hosts);
     }
     Ok(hosts)
@@ -103,7 +103,7 @@ fn add_ports(
 ) {
     let planes = Planes::new(topology);
     let of_hosts: Arc<[u64]> = topology.host_ids().map(|host| planes.of_host(topology, host)).collect();
-    for host in topology.host_ids().filter(|&host| topology.has_ports(topology.host(host))) {
+    for host in topology.host_ids().filter(|&host| topology.needs_card_per_port(topology.host(host))) {
         let ports = topology.host(host).ports.iter().zip(planes.of_ports(topology, host));
         let config = |(port, plane): (&Port, u32)| {
             let settings = &settings[host.0 as usize];

@@ -32,8 +32,8 @@ impl ClosedLoops {
         self.sequences.iter().filter_map(Sequence::left).sum::<u64>() + self.dependents.waiting()
     }
 
-    /// The flows that wait for others, with the positions of these in their group.
-    pub fn held_back(&self) -> impl Iterator<Item = (&FlowSpec, &[u64])> {
+    /// The flows that wait for others, with the positions in their group of those that have not ended.
+    pub fn held_back(&self) -> impl Iterator<Item = (&FlowSpec, Vec<u64>)> {
         self.dependents.held_back()
     }
 

@@ -174,7 +174,7 @@ fn shortest_delays(scenario: &Scenario, topology: &Topology) -> BTreeMap<usize, 
 }
 
 fn links_of_ports(topology: &Topology) -> Vec<Vec<u32>> {
-    if !topology.hosts.iter().any(|host| topology.has_ports(host)) {
+    if !topology.hosts.iter().any(|host| topology.needs_card_per_port(host)) {
         return Vec::new();
     }
     let of_host = |host: &Host| host.ports.iter().map(|port| port.link.index() as u32).collect();

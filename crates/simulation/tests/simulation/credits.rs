@@ -148,6 +148,33 @@ fn updates_take_their_time_on_the_line() {
     assert!((6_000..=8_000).contains(&sent), "{sent}");
 }
 
+/// All classes are in use, and fill the line. The links of the scenario never lose a frame, but they could.
+#[test]
+fn counts_of_consumed_credits_leave_nearly_the_whole_line_to_frames() {
+    for (flow, classes) in [(FLOWS[0], 1), (FLOWS[2], 3), (FLOWS[2], 8), (FLOWS[4], 4), (FLOWS[5], 8)] {
+        let finish_ps = |spacing: &str, link: &str| {
+            let cbfc = format!("cbfc = {{ classes = {:?}{spacing} }}", (0..classes).collect::<Vec<u64>>());
+            let text = flow.text(4_000 / classes, &format!("queues_per_port = 8\nscheduler = \"drr\"\n{cbfc}"));
+            let (scenario, group) = text.split_once("[[flows]]").expect("a group of flows");
+            let of_class =
+                |class| format!("[[flows]]\n{}class = {class}\n", group.replace("\"f\"", &format!("\"f{class}\"")));
+            let outcome =
+                support::run(&((0..classes).fold(scenario.to_owned(), |text, class| text + &of_class(class)) + link));
+            assert!(outcome.summary.drops.is_empty(), "{:?}", outcome.summary.drops);
+            *times(&outcome, "flows", "finished_ps").iter().max().expect("flows") as f64
+        };
+        let rare = lossy("right->h1", 1e-15);
+        let without = finish_ps("", "");
+        let minimum = format!(", sync_spacing = \"{} B\"", 16 * 84 * classes);
+        for (spacing, share_max) in [("", 84.0 / 16_384.0), (&*minimum, 1.0 / 16.0)] {
+            let share = 1.0 - without / finish_ps(spacing, &rare);
+            // A class sends counts only while its credits are in use: of eight classes each is idle for some time.
+            let range = 0.4 * share_max..share_max;
+            assert!(range.contains(&share), "{} Gb/s, {classes} classes{spacing}: {share}", flow.gbps);
+        }
+    }
+}
+
 #[test]
 fn an_incast_from_sixteen_loses_nothing_at_any_rate_and_length_of_cable() {
     for (gbps, metres) in [(10, 1.0), (10, 10_000.0), (100, 200.0), (400, 20.0), (800, 500.0)] {
@@ -278,7 +305,7 @@ fn runs_with_credits_go_on_from_checkpoints_and_are_the_same_in_partitions() {
 fn memory_below_the_round_trip_warns_with_the_highest_throughput() {
     let incast = Incast { pfc: "cbfc = { buffer = \"10 KB\" }", ..INCAST };
     let outcome = support::run_scenario(&sound(&incast.text(22_000_000)));
-    for part in ["switch.cbfc.buffer is 10000 B", "(cable, both ways)", "a class gets at most 1"] {
+    for part in ["switch.cbfc.buffer is 10000 B", "(cable, both ways)", "a class of frames of 4174 B gets at most 1"] {
         assert!(outcome.summary.warnings.iter().any(|line| line.contains(part)), "{:?}", outcome.summary.warnings);
     }
 }
@@ -293,7 +320,19 @@ fn settings_that_cannot_work_are_refused_with_the_arithmetic() {
         (with("cbfc = { credit = \"0 B\" }"), vec!["switch.cbfc.credit", "from 1 to 65535 B"]),
         (with("cbfc = { update_spacing = \"7 B\" }"), vec!["switch.cbfc.update_spacing", "at least 8 B"]),
         (with("cbfc = { watchdog = { action = \"forward\" } }"), vec!["switch.cbfc.watchdog.action", "no room"]),
-        (with("cbfc = { sync_spacing = \"0 B\" }"), vec!["switch.cbfc.sync_spacing", "above zero"]),
+        (with("cbfc = { sync_spacing = \"0 B\" }"), vec!["switch.cbfc.sync_spacing", "at least 1344 B"]),
+        (
+            with("cbfc = { sync_spacing = \"1343 B\" }"),
+            vec![
+                "switch.cbfc.sync_spacing",
+                "at least 1344 B, 16 counts of 84 B for each lossless class (1)",
+                "1/16 of a",
+            ],
+        ),
+        (
+            with("queues_per_port = 8\nscheduler = \"drr\"\ncbfc = { classes = [1, 3, 5], sync_spacing = \"4 KB\" }"),
+            vec!["switch.cbfc.sync_spacing", "at least 4032 B, 16 counts of 84 B for each lossless class (3)"],
+        ),
         (with("cbfc = { buffer = \"9 MB\" }"), vec!["switch.buffer.total", "memory for credits", "switch.cbfc.buffer"]),
         (far, vec!["switch.cbfc.credit", "a counter has 20 bits", "credit = \"64 B\""]),
         (

@@ -263,8 +263,38 @@ fn the_latency_of_the_error_correction_is_added_in_each_direction() {
     let longer = changing(&[(0, 100, 1), (2 * US, 100, 3)]);
     let coded = longer.replace("name = \"s->t\"\n", "name = \"s->t\"\nfec = \"rs-544-514\"\n");
     assert_eq!(message(&chain(50, "1 MB", &coded)) - message(&chain(50, "1 MB", &longer)), 51_200, "after a change");
-    let other = "[[link]]\nname = \"s->t\"\nfec = \"rs-544-514\"\n\
-                 loss = { kind = \"bit-errors\", bit_error_rate = 1e-6, fec = \"rs-528-514\" }\n";
-    let refused = check(&chain(1, "1 MB", other)).expect_err("two codes");
-    assert!(refused.contains("must be the fec of the link"), "{refused}");
+}
+
+/// A link whose `fec` has a latency, and losses by bit errors with another code, from the start or after a change.
+#[test]
+fn losses_by_another_code_than_the_fec_of_the_link_are_refused_with_both() {
+    let loss = |fec: &str| format!("loss = {{ kind = \"bit-errors\", bit_error_rate = 1e-6, fec = \"{fec}\" }}");
+    let change = |fec: &str| format!("changes = [{{ at = \"1 us\", {} }}]", loss(fec));
+    let none = "changes = [{ at = \"1 us\", loss = { kind = \"none\" } }]";
+    let with = |name: &str, fec: &str, lines: &[String]| {
+        check(&chain(1, "1 MB", &format!("[[link]]\nname = \"{name}\"\n{fec}\n{}\n", lines.join("\n"))))
+    };
+    let (kr4, kp4) = ("rs-528-514", "rs-544-514");
+    let given = format!("fec = \"{kp4}\"");
+    let hint = "give both the same, or the link fec = \"none\": then it has no latency";
+    for (name, lines, field, of_loss, of_link) in [
+        ("s->t", vec![loss(kr4)], "link[0].loss.fec", kr4, "s->t"),
+        ("s->t", vec![loss("none")], "link[0].loss.fec", "none", "s->t"),
+        ("s<->t", vec![loss(kp4), change(kr4)], "link[0].changes[0].loss.fec", kr4, "s->t"),
+        ("t->s", vec![change("none")], "link[0].changes[0].loss.fec", "none", "t->s"),
+    ] {
+        let refused = with(name, &given, &lines).expect_err("two codes");
+        let rule = format!("is \"{of_loss}\", and {of_link} has fec = \"{kp4}\"");
+        for part in [field, &rule, hint] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+    }
+    for (fec, lines) in [
+        (&*given, vec![loss(kp4), change(kp4)]),
+        (&*given, vec![none.to_owned()]),
+        ("", vec![loss(kr4), change("none")]),
+        ("fec = \"none\"", vec![loss(kr4)]),
+    ] {
+        assert!(with("s->t", fec, &lines).is_ok(), "{fec} {lines:?}");
+    }
 }

@@ -198,6 +198,22 @@ fn a_flow_that_waits_for_another_names_it() {
     assert_eq!(texts(&outcome, "stalls", "reason")[2], "waits for position 1, which has not started");
 }
 
+/// Position 2 waits for position 0, which ends, and for position 1, which starts after the run.
+#[test]
+fn a_flow_that_waits_names_no_flow_that_has_ended() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stalls");
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    fs::write(folder.join("ended.flows"), "0 2 1000 0\n2 1 1000 1000000000\n1 3 1000 0 after 0 1\n")
+        .expect("it can be written");
+    let list = "[[flows]]\nname = \"two\"\nkind = \"dependency-list\"\ntransport = \"t\"\nfile = \"ended.flows\"\n";
+    let file = folder.join("ended.toml").to_string_lossy().into_owned();
+    let text = dumbbell("100 ms", TCP, "1 KB", list);
+    let scenario = hitless_scenario::check(&text, &file, hitless_mechanisms::builtin()).expect("it is sound");
+    let outcome = support::run_scenario(&scenario);
+    assert_eq!(rows(&outcome), [["not started", "flow", ""]], "{}", sentence(&outcome));
+    assert_eq!(texts(&outcome, "stalls", "reason"), ["waits for position 1, which has not started"]);
+}
+
 #[test]
 fn a_request_that_never_arrives_is_told_from_its_response() {
     let text = dumbbell("100 ms", TCP, "1 KB", &down("right->left", "1 us"));

@@ -28,7 +28,14 @@ fn microseconds(count: u64) -> Time {
 /// A link in the paper's range, at any rate.
 fn in_a_rack(rate: BitRate) -> LinkShape {
     let drain_rate = BitRate::from_gbps(100);
-    LinkShape { rate, lowest_rate: rate, delay: Duration::ZERO, frame_max: Bytes(MTU_FRAME_BYTES.into()), drain_rate }
+    LinkShape {
+        rate,
+        lowest_rate: rate,
+        lowest_forward_rate: rate,
+        delay: Duration::ZERO,
+        frame_max: Bytes(MTU_FRAME_BYTES.into()),
+        drain_rate,
+    }
 }
 
 fn frame_time(rate: BitRate) -> Duration {

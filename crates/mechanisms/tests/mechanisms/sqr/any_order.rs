@@ -47,6 +47,44 @@ fn packets_that_need_no_order_only_wait_for_detection_and_those_in_order_for_the
     }
 }
 
+/// The port comes back 760 us after the failure, 500 us before copies in order may leave.
+#[test]
+fn copies_that_need_no_order_wait_for_the_port_and_not_for_the_order_of_other_classes() {
+    let (failed_us, back_us, slack_us) = (500, 1_260, 500);
+    for caching in [SqrCaching::Ring, SqrCaching::DelayQueue] {
+        let arrivals = mixed(60, 3_000);
+        let setting = Setting {
+            caching,
+            sprays: true,
+            slack: Duration::from_us(slack_us),
+            ..Setting::same_port(back_us - failed_us - 30)
+        };
+        let bench = play(&setting, &arrivals, &[failure(PRIMARY, failed_us)]);
+        assert_hitless(&bench, &arrivals);
+        assert_eq!(lost_of_sprayed(&bench, &arrivals), Vec::<u64>::new(), "{caching:?}");
+        let mut first_at = std::collections::BTreeMap::new();
+        bench.world.sprayed.iter().for_each(|&(number, at)| _ = first_at.entry(number).or_insert(at));
+        let sprayed = arrivals.iter().filter(|arrival| arrival.class == SPRAYED);
+        let late_us = |from_us, to_us| {
+            let range = Duration::from_us(from_us)..Duration::from_us(to_us);
+            let sent = sprayed.clone().enumerate().filter(|(_, arrival)| range.contains(&arrival.after));
+            let arrived = sent.map(|(number, _)| first_at[&(number as u64)].as_ps() / 1_000_000);
+            arrived.max().expect("packets are sent").saturating_sub(back_us)
+        };
+        // Seven packets were lost, and each takes 1.23 us of the line and as much in its pass through egress.
+        let copies_us = late_us(failed_us, failed_us + 30);
+        assert!(copies_us < 25, "{caching:?}: copies arrive {copies_us} us after the port is back");
+        // Behind them originals of 730 us, 0.3 of the line, fill 219 us of it.
+        let originals_us = late_us(failed_us + 30, back_us);
+        assert!((200..260).contains(&originals_us), "{caching:?}: originals arrive {originals_us} us after it");
+        let gap_us = longest_gap_ns(&bench.world.sprayed, Duration::from_us(back_us)) / 1_000;
+        assert!(gap_us < 10, "{caching:?}: {gap_us} us without an arrival");
+        let in_order = &bench.world.delivered[usize::from(PRIMARY.0)];
+        let gap_us = longest_gap_ns(in_order, Duration::from_us(failed_us - 50)) / 1_000;
+        assert!(gap_us > back_us - failed_us + slack_us, "{caching:?}: packets in order wait {gap_us} us");
+    }
+}
+
 #[test]
 fn only_packets_that_can_be_lost_are_repeated() {
     let mut arrivals = stream(60, 2_000);

@@ -23,7 +23,7 @@ const AFQ: [&str; 4] = [
     include_str!("../../../../../p4/afq/entries.txtpb"),
 ];
 
-/// A switch configured by commands, and one by P4Runtime.
+/// A pipeline configured by commands, and one by P4Runtime.
 fn both([program, commands, info, request]: [&str; 4]) -> [Pipeline; 2] {
     let program = Arc::new(Program::load(program).expect("the program is whole"));
     [false, true].map(|is_runtime| {

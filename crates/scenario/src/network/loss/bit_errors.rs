@@ -49,12 +49,21 @@ pub enum ErrorCorrection {
     #[serde(rename = "rs-528-514")]
     Rs528,
     /// RS(544,514), as on PAM4 links of 50G and above (clauses 91, 119 and 134): it corrects 15 of 544 symbols of 10
-    /// bits. At 200G and above two codewords are interleaved.
+    /// bits. At 200G and above two codewords are interleaved (clause 119). PHYs above 400G may interleave more.
     #[serde(rename = "rs-544-514")]
     Rs544,
 }
 
 impl ErrorCorrection {
+    /// Returns its name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Rs528 => "rs-528-514",
+            Self::Rs544 => "rs-544-514",
+        }
+    }
+
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }

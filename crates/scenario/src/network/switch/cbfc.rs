@@ -17,7 +17,8 @@ pub struct CbfcSettings {
     #[schemars(length(max = 8), inner(range(max = 7)))]
     pub classes: Vec<u8>,
     /// Memory of each lossless class at each receiving port. Left out: by rate, delay, response time and distance of
-    /// updates, so that a class keeps each link busy. With less the run warns, and names the highest throughput.
+    /// updates, so that a class keeps each link busy with frames of the maximum length. With less the run warns, and
+    /// names the highest throughput.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
     /// Memory in one credit; a frame takes whole credits. Left out: 64 B, the shortest Ethernet frame.
@@ -32,8 +33,8 @@ pub struct CbfcSettings {
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub update_spacing: Option<Bytes>,
     /// Distance of two frames with the count of consumed credits, in bytes on the line. They repair losses, and are
-    /// sent only if links lose frames or fail, while credits are in use. Left out: the maximum of the class's memory
-    /// and 16 KiB.
+    /// sent only if links lose frames or fail, while credits are in use. The minimum is 16 such frames (84 B each) for
+    /// each lossless class. Left out: the maximum of the class's memory and 16 KiB for each lossless class.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub sync_spacing: Option<Bytes>,
     /// Watchdog that drops the packets of a class that has had no credit for too long, until credit returns or the

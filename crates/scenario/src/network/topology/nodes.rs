@@ -107,11 +107,6 @@ impl LineRange {
         Self { lowest_rate: rate, highest_rate: rate, shortest_delay: delay, longest_delay: delay }
     }
 
-    /// Returns whether the line keeps its rate.
-    pub fn has_constant_rate(self) -> bool {
-        self.lowest_rate == self.highest_rate
-    }
-
     /// Returns the range of both.
     #[must_use]
     pub fn joined(self, other: Self) -> Self {
@@ -384,7 +379,7 @@ impl Topology {
     }
 
     /// Returns whether a host needs a card for each port: if it has several, or a line that changes during the run.
-    pub fn has_ports(&self, host: &Host) -> bool {
+    pub fn needs_card_per_port(&self, host: &Host) -> bool {
         host.is_multi_homed() || host.ports.iter().any(|port| self.line_changes(port.link))
     }
 

@@ -24,8 +24,7 @@ pub struct Dependent {
 pub struct Dependents {
     #[configured]
     flows: Vec<Dependent>,
-    /// By group and position of a flow: the dependents that wait for it.
-    #[configured]
+    /// By group and position of a flow that has not ended: the dependents that wait for it.
     followers: BTreeMap<(usize, u64), Vec<u32>>,
     /// By dependent: number of flows that must still end; 0 as soon as its start is known.
     missing: Vec<u32>,
@@ -57,16 +56,19 @@ impl Dependents {
         self.waiting
     }
 
-    /// Returns the flows that wait for others, with the positions in their groups of all the flows that they name.
-    pub fn held_back(&self) -> impl Iterator<Item = (&FlowSpec, &[u64])> {
+    /// Returns the flows that wait, with the positions in their groups of the flows they name that have not ended.
+    pub fn held_back(&self) -> impl Iterator<Item = (&FlowSpec, Vec<u64>)> {
         let waiting = self.flows.iter().zip(&self.missing).filter(|(_, missing)| **missing > 0);
-        waiting.map(|(dependent, _)| (&dependent.flow, &dependent.after[..]))
+        waiting.map(|(Dependent { flow, after, .. }, _)| {
+            let is_open = |position: &u64| self.followers.contains_key(&(flow.group, *position));
+            (flow, after.iter().copied().filter(is_open).collect())
+        })
     }
 
     /// Notes the end of a flow at `time`; returns the dependents that can start, with their start times.
     pub fn end(&mut self, group: usize, position: u64, time: Time) -> Vec<(u32, Time)> {
         let mut ready = Vec::new();
-        for &number in self.followers.get(&(group, position)).into_iter().flatten() {
+        for number in self.followers.remove(&(group, position)).into_iter().flatten() {
             let missing = &mut self.missing[number as usize];
             if *missing == 1 {
                 let delay_ps = self.flows[number as usize].delay.as_ps();
@@ -116,6 +118,20 @@ mod tests {
         assert_eq!(dependents.waiting(), 3);
         assert_eq!((dependents.start(0, Time(37)).position, dependents.waiting()), (4, 2));
         assert_eq!(dependents.end(3, 4, Time(50)), [(2, Time(57))]);
+    }
+
+    #[test]
+    fn a_flow_that_waits_names_only_flows_that_have_not_ended() {
+        let mut dependents = dependents(&[(4, &[0, 1], 2), (5, &[0, 1, 4], 2)]);
+        let open = |dependents: &Dependents| -> Vec<(u64, Vec<u64>)> {
+            dependents.held_back().map(|(flow, after)| (flow.position, after)).collect()
+        };
+        assert_eq!(open(&dependents), [(4, vec![0, 1]), (5, vec![0, 1, 4])]);
+        assert_eq!(dependents.end(3, 0, Time(10)), []);
+        assert_eq!(open(&dependents), [(4, vec![1]), (5, vec![1, 4])]);
+        assert_eq!(dependents.end(3, 0, Time(11)), [], "a flow ends once");
+        assert_eq!(dependents.end(3, 1, Time(12)), [(0, Time(19)), (1, Time(19))]);
+        assert_eq!(open(&dependents), []);
     }
 
     #[test]

@@ -288,7 +288,7 @@ impl<E: Edge> View<'_, E> {
         let running: BTreeMap<(usize, u64), FlowId> = waits.iter().filter_map(running).collect();
         let held_back: Vec<_> = held_back.collect();
         let known: BTreeSet<(usize, u64)> = held_back.iter().map(|(spec, _)| (spec.group, spec.position)).collect();
-        let row = |&(spec, after): &(&FlowSpec, &[u64])| {
+        let row = |(spec, after): &(&FlowSpec, Vec<u64>)| {
             let of_running = |&position: &u64| Some((position, Some(*running.get(&(spec.group, position))?)));
             let of_waiting = |&position: &u64| known.contains(&(spec.group, position)).then_some((position, None));
             let found = after.iter().find_map(of_running).or_else(|| after.iter().find_map(of_waiting));
