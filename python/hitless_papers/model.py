@@ -13,7 +13,7 @@ from hitless.analysis import Interval
 from hitless.checking import Fields
 from hitless.drawing.plot import Plot
 from hitless.numbers import finite, format_number
-from hitless.outcome.autopsy import PERCENTILES
+from hitless.outcome.around import PERCENTILES
 from hitless.runs.point import Point, Reduction, Runs
 from hitless.runs.result import Measurement, ends_as_json
 from hitless.simulation import Run

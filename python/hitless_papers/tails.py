@@ -16,8 +16,10 @@ import polars as pl
 
 from hitless.drawing.plot import Plot
 from hitless.numbers import format_number
+from hitless.outcome import around as around_percentiles
 from hitless.outcome import autopsy
-from hitless.outcome.autopsy import MEANS, PERCENTILES, TABLE, TOTAL_PS, WHOLE, around, bars_plot, parts_at
+from hitless.outcome.around import MEANS, PERCENTILES, around, bars_plot, parts_at
+from hitless.outcome.autopsy import TABLE, TOTAL_PS, WHOLE
 from hitless.outcome.front import FRONT_TABLE
 from hitless.runs.keeping import source_of
 from hitless.runs.point import MissingRun, Point, Reduction, Runs
@@ -118,7 +120,7 @@ class ToTail:
 
     def source(self) -> str:
         """Return the code that its results depend on."""
-        files = (Path(__file__), Path(str(autopsy.__file__)))
+        files = [Path(str(module)) for module in (__file__, autopsy.__file__, around_percentiles.__file__)]
         digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
         then = self.then and source_of(self.then)
         return f"{digest} {self.tail} {self.is_pooled} {self.keeps_messages} {then}"

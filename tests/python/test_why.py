@@ -6,18 +6,8 @@ import pytest
 from hitless.drawing.palette import Palette
 from hitless.drawing.svg import draw
 from hitless.errors import BadInput
-from hitless.outcome.autopsy import (
-    PARTS,
-    PERCENTILES,
-    Why,
-    around,
-    counts_at,
-    explained,
-    parts_at,
-    parts_plot,
-    slowest,
-    why,
-)
+from hitless.outcome.around import PERCENTILES, around, counts_at, parts_at, parts_plot, sentences_at
+from hitless.outcome.autopsy import PARTS, Why, explained, slowest, why
 from hitless.outcome.queries import HAVE_QUERIES, queries_of, unanswered, why_query
 from hitless.outcome.schema import TYPES, declared_tables
 
@@ -165,6 +155,46 @@ def test_the_parts_around_a_percentile_add_up_to_its_mean() -> None:
     assert found["p99.9"].to_list() == [10.0, 999.5, 1009.5]
     assert parts_at(autopsies.head(99)).columns == ["part", "p50"], "99 messages have no p99"
     assert parts_at(autopsies.clear()).columns == ["part"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            # Three corrupted packets on two links, and another loss; 20 us are too short for the sentence.
+            [
+                autopsy(flow, timeout=900, propagation=20, told=lost("timeout", at, because))
+                for flow, (at, because) in enumerate(
+                    [("a->b", "corrupted"), ("b->c", "corrupted"), ("b->c", "corrupted"), ("c->d", "link down")]
+                )
+            ],
+            "920 us: 900 us waiting for the retransmission timer "
+            "(3 of 4 messages: a packet was corrupted on b->c in 2, at 1 other place in the rest)",
+        ),
+        (
+            [
+                autopsy(0, queue=40, pacing=30, told={"longest_queue": "b->c"}),
+                autopsy(1, queue=60, pacing=50, told={"longest_queue": "a->b"}),
+            ],
+            "90 us: 50 us in queues (1 of 2 messages: longest at a->b; the others at 1 more port) "
+            "and 40 us between packets that the sender paced",
+        ),
+        (
+            [autopsy(0, probe=9, told=lost("probe", "", "")), autopsy(1, probe=1, told=lost("probe", "", ""))],
+            "5 us: 5 us waiting for the tail loss probe "
+            "(2 of 2 messages: acknowledgements were late or lost (no packet was))",
+        ),
+        ([autopsy(0), autopsy(1)], "0 us: 0 us for the application"),
+    ],
+)
+def test_a_sentence_about_a_percentile_has_the_most_frequent_cause(
+    rows: list[dict[str, object]], sentence: str
+) -> None:
+    # The half around the median are these rows, because a quarter is faster and a quarter is slower.
+    faster, slower = autopsy(0), autopsy(0, stack=1_000_000)
+    quarter = len(rows) // 2
+    autopsies = pl.DataFrame([faster] * quarter + rows + [slower] * quarter)
+    assert sentences_at(autopsies, percents=[50.0]) == {"p50": sentence}
 
 
 def test_the_counts_of_messages_around_percentiles_are_those_of_their_means() -> None:

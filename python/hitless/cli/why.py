@@ -10,7 +10,8 @@ from rich.table import Table
 from hitless.cli.reading_app import WhyOptions
 from hitless.errors import BadInput
 from hitless.numbers import format_number
-from hitless.outcome.autopsy import TABLE, Why, counts_at, of_group, parts_at, slowest
+from hitless.outcome.around import counts_at, parts_at, sentences_at
+from hitless.outcome.autopsy import TABLE, Why, of_group, slowest
 from hitless.outcome.autopsy import why as explain
 from hitless.outcome.front import FRONT_TABLE
 from hitless.outcome.queries import HAVE_QUERIES, queries_of, unanswered, why_query
@@ -34,13 +35,16 @@ def why(options: WhyOptions) -> int:
     if options.flow is not None:
         return _show(explain(autopsies, options.flow, options.number, fronts=fronts), options)
     found, parts = slowest(autopsies, options.slowest, fronts=fronts), parts_at(autopsies)
+    sentences = sentences_at(autopsies, "queries" if options.queries else "messages")
     if options.json:
-        print_json({"slowest": [_as_json(one) for one in found], "parts_us": parts.to_dicts()})
+        about = {"slowest": [_as_json(one) for one in found], "parts_us": parts.to_dicts(), "percentiles": sentences}
+        print_json(about)
         return 0
     nothing = f"no query to explain: {HAVE_QUERIES}" if options.queries else "no message was delivered"
     print_text("\n".join(f"{_name(one)}: {one.sentence}" for one in found) or nothing)
     if parts.width > 1:
         _show_parts(parts)
+        print_text("\n".join(f"{name}: {sentence}" for name, sentence in sentences.items()))
         print_text(_counts(len(autopsies), messages, options))
     return 0
 

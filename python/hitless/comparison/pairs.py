@@ -11,7 +11,8 @@ from hitless.analysis import paired_difference, paired_ratio
 from hitless.comparison.compared import Compared, ratios_plot
 from hitless.comparison.sides import Side
 from hitless.drawing.plot import Plot
-from hitless.outcome.autopsy import TABLE, parts_plot
+from hitless.outcome.around import parts_plot
+from hitless.outcome.autopsy import TABLE
 from hitless.outcome.metrics import TABLES, Metric, measured
 from hitless.outcome.queries import queries_of
 from hitless.runs.point import Point, Runs

@@ -1,14 +1,11 @@
 """Autopsies: the completion time of each message, divided along its critical path, in numbers and in a sentence."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import polars as pl
 
-from hitless.analysis import enough_for
-from hitless.drawing.plot import Plot, stacked
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.outcome.front import clauses, of_message
@@ -17,8 +14,7 @@ from hitless.suggest import did_you_mean
 Fronts: TypeAlias = pl.DataFrame | pl.LazyFrame
 """The table ``autopsy_front``; of a lazy one, only the rows of explained messages are read."""
 TABLE = "autopsy"
-PERCENTILES = (50.0, 99.0, 99.9)
-_PS_PER_US = 1e6
+PS_PER_US = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +50,20 @@ PARTS = (
     Part("reorder_buffer", "reorder buffer", "in the reorder buffer of its host"),
 )
 """All parts, in the order of the columns; together they are the completion time."""
-_RECOVERIES = {
+RECOVERIES = {
     "link": "link_recovery",
     "acknowledgement": "fast_recovery",
     "reordering timer": "reordering_timer",
     "probe": "probe",
     "timeout": "timeout",
 }
-_COLUMNS = [f"{part.name}_ps" for part in PARTS]
-_LABELS = {part.name: part.label for part in PARTS}
-TOTAL_PS = pl.sum_horizontal(_COLUMNS)
+COLUMNS = [f"{part.name}_ps" for part in PARTS]
+LABELS = {part.name: part.label for part in PARTS}
+TOTAL_PS = pl.sum_horizontal(COLUMNS)
 """Sum of all parts."""
 WHOLE = "completion time"
 """Name of the sum of all parts."""
-MEANS = "Means around each percentile, from start to delivery: docs/how-to/why.md."
-"""Explanation of the bars, in their caption."""
-_WORTH_DRAWING = 0.01
-"""Minimum share of a bar for a part with its own colour (chosen)."""
-_WORTH_TELLING = 0.2
+WORTH_TELLING = 0.2
 """Minimum share of the completion time for the second part of a sentence (chosen)."""
 
 
@@ -162,84 +154,6 @@ def of_group(autopsies: pl.DataFrame, group: str | None, what: str = "delivered 
     return autopsies.filter(pl.col("group") == group)
 
 
-def parts_at(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) -> pl.DataFrame:
-    """Return the mean time of each part around percentiles of the completion time, in microseconds.
-
-    The messages around a percentile P are those with ranks within half of 100 - P percent of it: from the 25th to the
-    75th percentile around the median, and from 98.5 to 99.5 around p99. A percentile of too few messages is absent.
-    """
-    known: dict[str, Any] = {"part": [*_LABELS.values(), WHOLE]}
-    for percent in percents:
-        rows = around(autopsies, percent)
-        if len(rows):
-            known[f"p{percent:g}"] = list(rows.select(pl.col(*_COLUMNS, "total_ps").mean() / _PS_PER_US).row(0))
-    frame = pl.DataFrame(known)
-    values = [name for name in frame.columns if name != "part"]
-    return frame.filter(pl.any_horizontal(pl.col(values) > 0)) if values else frame.clear()
-
-
-def counts_at(count: int, percents: Sequence[float] = PERCENTILES) -> dict[str, int]:
-    """Return the number of messages around each percentile of ``count`` messages, if there are enough for it."""
-    bands = {f"p{percent:g}": _band(percent, count) for percent in percents}
-    return {name: last - first for name, (first, last) in bands.items() if last > first}
-
-
-def around(autopsies: pl.DataFrame, percent: float) -> pl.DataFrame:
-    """Return the messages around a percentile, with their ``total_ps``; no message if there are too few for it."""
-    first, last = _band(percent, len(autopsies))
-    return autopsies.with_columns(total_ps=TOTAL_PS).sort("total_ps")[first:last]
-
-
-def parts_plot(sides: Mapping[str, pl.DataFrame], what: str = "messages") -> Plot | None:
-    """Plot the parts around each percentile as stacked bars, for one run or for runs side by side, by their labels.
-
-    ``what`` is "messages" or "queries". None without any.
-    """
-    bars: dict[str, dict[str, float]] = {}
-    for label, autopsies in sides.items():
-        found = parts_at(autopsies)
-        for percentile in found.columns[1:]:
-            name = percentile if len(sides) == 1 else f"{percentile}, {label}"
-            bars[name] = dict(zip(found["part"], found[percentile], strict=True))
-    title = "Parts of query completion times" if what == "queries" else "Parts of completion times"
-    return bars_plot(bars, title, what=what)
-
-
-def bars_plot(
-    bars: Mapping[str, Mapping[str, float]], title: str, words: str = "", what: str = "messages"
-) -> Plot | None:
-    """Plot stacked bars by their names, such as "p99, LG"; each has the time of its parts and of `WHOLE`.
-
-    Parts below 1 % of every bar are drawn together. ``words`` begin the caption. None without bars.
-    """
-    if not bars:
-        return None
-    names = sorted(bars, key=lambda name: float(name[1:].partition(",")[0]))
-    whole = [bars[name][WHOLE] for name in names]
-    shares = {
-        label: max(bars[name].get(label, 0.0) / total for name, total in zip(names, whole, strict=True) if total)
-        for label in _LABELS.values()
-    }
-    shown = [label for label, share in shares.items() if share >= _WORTH_DRAWING]
-    parts = {label: [bars[name].get(label, 0.0) for name in names] for label in shown}
-    rest = [total - sum(times[place] for times in parts.values()) for place, total in enumerate(whole)]
-    if max(rest) > _WORTH_DRAWING / 100 * max(whole):
-        parts["other parts"] = [max(0.0, time) for time in rest]
-    caption = f"{words}. {MEANS}" if words else MEANS
-    time = "QCT (us)" if what == "queries" else "FCT (us)"
-    return Plot(title, what, time, stacked(names, parts), caption=caption)
-
-
-def _band(percent: float, count: int) -> tuple[int, int]:
-    """Return the ranks around a percentile; an empty range if the sample has too few values beyond it."""
-    if not enough_for(percent, count):
-        return 0, 0
-    half = (100.0 - percent) / 2
-    # Rounded first, because percentiles such as 99.9 are not exact in binary.
-    low, high = (round(count * (percent + sign * half) / 100.0, 6) for sign in (-1, 1))
-    return math.floor(low), math.ceil(high)
-
-
 def _explained(row: Mapping[str, Any], front: pl.DataFrame) -> Why:
     times = {part.name: int(row[f"{part.name}_ps"]) for part in PARTS}
     total_ps = sum(times.values())
@@ -248,8 +162,8 @@ def _explained(row: Mapping[str, Any], front: pl.DataFrame) -> Why:
         int(row["flow"]),
         str(row["group"]),
         int(row["number"]),
-        total_ps / _PS_PER_US,
-        {_LABELS[name]: times[name] / _PS_PER_US for name in longest},
+        total_ps / PS_PER_US,
+        {LABELS[name]: times[name] / PS_PER_US for name in longest},
         int(row["round_trips"]),
         _sentence(row, times, longest, total_ps, clauses(int(row["flow"]), front)),
         front,
@@ -260,28 +174,29 @@ def _explained(row: Mapping[str, Any], front: pl.DataFrame) -> Why:
 def _sentence(
     row: Mapping[str, Any], times: Mapping[str, int], longest: Sequence[str], total_ps: int, front: Sequence[str]
 ) -> str:
-    told = [name for place, name in enumerate(longest) if place == 0 or times[name] >= _WORTH_TELLING * total_ps]
+    told = [name for place, name in enumerate(longest) if place == 0 or times[name] >= WORTH_TELLING * total_ps]
     phrases = {part.name: part.phrase for part in PARTS}
-    clauses = [f"{_us(times[name])} {phrases[name]}{_because(row, name, front)}" for name in told]
+    clauses = [f"{in_us(times[name])} {phrases[name]}{_because(row, name, front)}" for name in told]
     rounds = int(row["round_trips"])
     # Several round trips repeat propagation, serialisation and pipelines.
     is_of_rounds = rounds > 1 and int(row["earlier_rounds_ps"]) > total_ps / 2 and not row["recoveries"]
     more = f"; it took {rounds} more round trips" if is_of_rounds else ""
-    return f"{_us(total_ps)}: {_joined(clauses)}{more}" if clauses else f"{_us(total_ps)}"
+    return f"{in_us(total_ps)}: {joined(clauses)}{more}" if clauses else f"{in_us(total_ps)}"
 
 
 def _because(row: Mapping[str, Any], name: str, front: Sequence[str]) -> str:
     """Return the reason for the time of a part: the longest queue, or the loss."""
     if name == "queue" and row["longest_queue"]:
-        behind = f", behind {_joined(front)}" if front else ""
-        return f" ({_us(int(row['longest_queue_ps']))} at {row['longest_queue']}{behind})"
-    if _RECOVERIES.get(row["longest_recovery"]) != name:
+        behind = f", behind {joined(front)}" if front else ""
+        return f" ({in_us(int(row['longest_queue_ps']))} at {row['longest_queue']}{behind})"
+    if RECOVERIES.get(row["longest_recovery"]) != name:
         return ""
     others = f", the longest of {row['recoveries']} recoveries" if int(row["recoveries"]) > 1 else ""
-    return f", because {_loss(row['lost_at'], row['lost_because'])}{others}"
+    return f", because {loss(row['lost_at'], row['lost_because'])}{others}"
 
 
-def _loss(at: str, because: str) -> str:
+def loss(at: str, because: str) -> str:
+    """Return the loss of a packet in words: "a packet was corrupted on a->b"."""
     if not at:
         return "acknowledgements were late or lost (no packet was)"
     if because == "corrupted":
@@ -293,10 +208,12 @@ def _loss(at: str, because: str) -> str:
     return f"a packet was dropped at {at} ({because})"
 
 
-def _us(time_ps: int) -> str:
-    return f"{format_number(time_ps / _PS_PER_US)} us"
+def in_us(time_ps: float) -> str:
+    """Return a time in picoseconds as text, in microseconds with 4 significant digits."""
+    return f"{format_number(time_ps / PS_PER_US)} us"
 
 
-def _joined(clauses: Iterable[str]) -> str:
+def joined(clauses: Iterable[str]) -> str:
+    """Join clauses by commas and an "and"."""
     *others, last = clauses
     return f"{', '.join(others)} and {last}" if others else last

@@ -9,7 +9,8 @@ import numpy as np
 from hitless.drawing.picture import Picture
 from hitless.drawing.plot import Plot, Series, tail_series
 from hitless.errors import BadInput
-from hitless.outcome.autopsy import TABLE, parts_plot
+from hitless.outcome.around import parts_plot
+from hitless.outcome.autopsy import TABLE
 from hitless.outcome.queries import queries_of
 from hitless.outcome.run import Run
 from hitless.outcome.scenario import facts_of, scenario_of

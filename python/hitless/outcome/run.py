@@ -179,6 +179,16 @@ class Run:
 
         return why(autopsy_of(self.tables), flow, number, fronts=self._fronts)
 
+    def why_percentiles(self, group: str | None = None) -> dict[str, str]:
+        """Explain the messages around p50, p99 and p99.9 in a sentence each: the longest parts, with their usual cause.
+
+        ``group`` is None for all groups. A percentile of too few messages is absent. Raises `BadInput`.
+        """
+        from hitless.outcome.around import sentences_at  # noqa: PLC0415 - as above
+        from hitless.outcome.autopsy import autopsy_of, of_group  # noqa: PLC0415 - as above
+
+        return sentences_at(of_group(autopsy_of(self.tables), group))
+
     def why_query(self, query: int, group: str | None = None) -> "Why":
         """Explain the completion time of a query by the critical path of its last answer; ``group`` is its incast.
 
