@@ -222,7 +222,7 @@ def test_each_row_that_differs_has_one_cause(folder, tmp_path, text, words):
 
 def test_tails_of_recorded_exhibits_are_added_alone_and_rows_and_other_tails_stay(folder, tmp_path, capsys):
     from hitless.drawing.plot import Plot, stacked
-    from hitless.outcome.autopsy import MEANS
+    from hitless.outcome.around import MEANS
     from hitless.results import ResultsFolder
     from hitless_papers.cli.results_app import add
 
