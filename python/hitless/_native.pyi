@@ -336,11 +336,7 @@ class FleetTrace:
 
     @staticmethod
     def generate(
-        topology: FleetTopology,
-        seed: int,
-        mean_hours: float,
-        weibull_shape: float,
-        duration_hours: int,
+        topology: FleetTopology, seed: int, mean_hours: float, weibull_shape: float, duration_hours: int
     ) -> FleetTrace: ...
     @staticmethod
     def read(text: str, file_name: str, topology: FleetTopology | None) -> FleetTrace:
@@ -729,9 +725,6 @@ class TransportWindow:
         """Prepare a new connection."""
 
 def register_transport(
-    profile: str,
-    check: Callable[[str], str | None],
-    build: Callable[[str, int, float, int], object],
-    replaces: bool,
+    profile: str, check: Callable[[str], str | None], build: Callable[[str, int, float, int], object], replaces: bool
 ) -> None:
     """Let scenarios name a class; ``hitless.prototype.kinds`` calls this. Raises ValueError with the reason."""

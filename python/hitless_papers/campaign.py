@@ -203,9 +203,7 @@ class Campaign:
         return self._batch.interrupted
 
     def results(
-        self,
-        look: Callable[[Sequence[Task]], None] = lambda _: None,
-        each: Callable[[Task], None] = lambda _: None,
+        self, look: Callable[[Sequence[Task]], None] = lambda _: None, each: Callable[[Task], None] = lambda _: None
     ) -> Iterator[ExhibitResult]:
         """Yield each exhibit as soon as its points are done.
 

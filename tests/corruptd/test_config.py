@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from hitless.corruptd.actors import HookActor, ReportActor
 from hitless.corruptd.bus import SilentBus
-from hitless.corruptd.config import (
-    EXAMPLE,
-    Action,
-    BusSection,
-    Main,
-    Metrics,
-    WatchSection,
-    parse_config,
-)
+from hitless.corruptd.config import EXAMPLE, Action, BusSection, Main, Metrics, WatchSection, parse_config
 from hitless.corruptd.daemon import GuardPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.protocol import Pace
@@ -112,11 +104,7 @@ def test_a_dry_run_has_no_hook():
 @pytest.mark.parametrize(
     ("change", "line", "expected"),
     [
-        (
-            ('switch_id = "sw6"', 'switch_id = ""'),
-            2,
-            "corruptd.switch_id = '': String should have at least 1",
-        ),
+        (('switch_id = "sw6"', 'switch_id = ""'), 2, "corruptd.switch_id = '': String should have at least 1"),
         (('switch_id = "sw6"', 'swich_id = "sw6"'), 2, "there is no such field (did you mean switch_id?)"),
         (('port = "eth0"', 'port = "eth/0"'), 6, "watch[0].port = 'eth/0': String should match pattern"),
         (('port = "eth0"\n', ""), 4, 'watch[0]: Value error, port is missing: source = "linux" reads its counters'),

@@ -18,11 +18,7 @@ SAVED = State(
     epoch=7,
     watches={
         "sw2->sw6": SavedWatch(
-            phase="protected",
-            setting=Setting(2, "blocking"),
-            held_s=3.5,
-            last=(1_000, 3),
-            samples=[(900, 3), (100, 0)],
+            phase="protected", setting=Setting(2, "blocking"), held_s=3.5, last=(1_000, 3), samples=[(900, 3), (100, 0)]
         )
     },
     guards={"sw6->sw2": SavedGuard(setting=None, epoch=-1, sequence=-1, remaining_s=None)},

@@ -56,14 +56,7 @@ def _read(text, file_name):
     for name in scenario:
         if name not in FIELDS:
             raise ScenarioError(f"error: unknown field {name!r}\n  where: {file_name}\n  hint: see scenario schema")
-    return {
-        "seed": 1,
-        "scheme": "none",
-        "messages": 100,
-        "seconds": 0.0,
-        "fails": False,
-        "median_us": 10.0,
-    } | scenario
+    return {"seed": 1, "scheme": "none", "messages": 100, "seconds": 0.0, "fails": False, "median_us": 10.0} | scenario
 
 
 class CheckedScenario:

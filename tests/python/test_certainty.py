@@ -135,15 +135,7 @@ def test_a_run_that_cannot_tell_says_why(values, percent, words):
 
 @pytest.mark.parametrize(
     ("percent", "count", "enough"),
-    [
-        (99, 27, False),
-        (99, 99, False),
-        (99, 100, True),
-        (50, 1, False),
-        (50, 2, True),
-        (1, 99, False),
-        (100, 9, False),
-    ],
+    [(99, 27, False), (99, 99, False), (99, 100, True), (50, 1, False), (50, 2, True), (1, 99, False), (100, 9, False)],
 )
 def test_a_percentile_of_few_values_is_their_largest_and_no_number(percent, count, enough):
     values = np.random.default_rng(2).random(count)

@@ -297,11 +297,7 @@ def test_completion_knows_the_exhibits():
         "COMP_CWORD": "2",
         "_TYPER_COMPLETE_TESTING": "1",
     }
-    program = [
-        sys.executable,
-        "-c",
-        f"import sys; sys.path.insert(0, {str(HERE)!r}); import fake_hitless;",
-    ]
+    program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(HERE)!r}); import fake_hitless;"]
     program[-1] += "sys.argv[0] = 'hitless'; from hitless.cli.main import app; app(prog_name='hitless')"
     done = subprocess.run(program, env=os.environ | environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["demo/failing", "demo/fig1"]

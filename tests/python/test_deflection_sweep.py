@@ -102,10 +102,7 @@ def test_goodput_that_parallels_is_near_one_on_either_side():
 
 def _parallel(simple, dibs, complete=1.0):
     figure = side_effects.Figure7()
-    runs = {
-        figure.case(schemes.SIMPLE).key: run(simple),
-        figure.case(schemes.DIBS).key: run(dibs, complete=complete),
-    }
+    runs = {figure.case(schemes.SIMPLE).key: run(simple), figure.case(schemes.DIBS).key: run(dibs, complete=complete)}
     [row] = figure.further_rows(Measured(Runs(runs)), {})
     assert row.measured == pytest.approx(dibs / simple, rel=1e-6)
     return row

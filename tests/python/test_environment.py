@@ -133,8 +133,7 @@ def test_a_number_that_no_setting_can_have_is_wrong_usage(hitless, scenario, arg
 
 @pytest.mark.parametrize("name", ["pipe.toml", "/dev/zero"])
 @pytest.mark.parametrize(
-    "command",
-    [["run"], ["compare"], ["scenario", "check"], ["sweep"], ["switch"], ["link"], ["corruptd", "check"]],
+    "command", [["run"], ["compare"], ["scenario", "check"], ["sweep"], ["switch"], ["link"], ["corruptd", "check"]]
 )
 def test_a_pipe_or_a_device_as_a_file_is_an_error(tmp_path, command, name):
     os.mkfifo(tmp_path / "pipe.toml")

@@ -26,10 +26,7 @@ def one_by_one(next_to, start):
     return found
 
 
-@given(
-    nodes=st.permutations(range(20)),
-    links=st.dictionaries(PAIRS, st.tuples(*[st.floats(0, 9)] * 4), max_size=60),
-)
+@given(nodes=st.permutations(range(20)), links=st.dictionaries(PAIRS, st.tuples(*[st.floats(0, 9)] * 4), max_size=60))
 def test_ways_are_those_of_a_search_one_by_one(nodes, links):
     next_to = {f"s{node}": {} for node in nodes}
     for (a, b), parts in links.items():

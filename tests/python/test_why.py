@@ -118,11 +118,9 @@ def test_a_query_has_the_parts_of_its_last_answer() -> None:
         (7, "second", 1, 0, 7),
     )
     found = queries_of(tables)
-    assert found.select("group", "query", "flow").rows() == [
-        ("incast", 0, 1),
-        ("incast", 1, 3),
-        ("second", 1, 7),
-    ], "query 2 lacks an answer, and `other` has no queries"
+    assert found.select("group", "query", "flow").rows() == [("incast", 0, 1), ("incast", 1, 3), ("second", 1, 7)], (
+        "query 2 lacks an answer, and `other` has no queries"
+    )
     total = found.select(pl.sum_horizontal(f"{part.name}_ps" for part in PARTS)).to_series()
     assert total.to_list() == (found["delivered_ps"] - found["started_ps"]).to_list() == [89 * US, 40 * US, 7 * US]
     one = why_query(tables, 1, "incast")

@@ -322,8 +322,7 @@ def test_only_a_listed_class_is_fair_queued():
 
 
 @pytest.mark.parametrize(
-    ("classes", "rule"),
-    [([], "is empty"), ([3], "class 3 has no separate queue"), ([0, 2], "class 1 is between them")],
+    ("classes", "rule"), [([], "is empty"), ([3], "class 3 has no separate queue"), ([0, 2], "class 1 is between them")]
 )
 def test_classes_that_cannot_be_fair_queued_are_refused(classes, rule):
     with pytest.raises(hl.RefusedScenario, match=rule):

@@ -67,12 +67,7 @@ def test_bash_completes_commands_options_and_examples(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
-    [
-        ('kind = "no-such-thing"', "kind"),
-        ('laodd = "50 ns"', "laodd"),
-        ("gap = 10", "gap"),
-    ],
+    ("line", "wanted"), [('kind = "no-such-thing"', "kind"), ('laodd = "50 ns"', "laodd"), ("gap = 10", "gap")]
 )
 def test_a_bad_scenario_is_refused_with_its_place_and_nothing_runs(tmp_path, line, wanted):
     text = hitless("scenario", "example", "linkguardian-testbed").stdout

@@ -55,11 +55,7 @@ def scenario(*changes):
 
 @pytest.mark.parametrize(
     ("changes", "told"),
-    [
-        ([("0 s", False)], "its activation never switches it on"),
-        ([("9 ms", True)], None),
-        ([], None),
-    ],
+    [([("0 s", False)], "its activation never switches it on"), ([("9 ms", True)], None), ([], None)],
 )
 def test_a_mechanism_that_its_activation_keeps_off_is_said_to_be_off(changes, told):
     warnings = scenario(*changes).run(keep=()).summary.warnings

@@ -26,11 +26,7 @@ def usual() -> str:
 
 @pytest.mark.parametrize(
     ("settings", "parameters"),
-    [
-        ('recovery = "newreno"', ""),
-        ("", ', window_growth = "byte-counting"'),
-        ("", ", window_validation = true"),
-    ],
+    [('recovery = "newreno"', ""), ("", ', window_growth = "byte-counting"'), ("", ", window_validation = true")],
 )
 def test_the_default_written_out_changes_nothing(usual, settings, parameters):
     assert trace_hash(settings, parameters) == usual

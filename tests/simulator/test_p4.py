@@ -109,11 +109,7 @@ def test_a_program_without_entries_drops_all():
 
 
 def test_an_entry_of_the_scenario_counts_on_its_switch():
-    entry = {
-        "table": "ipv4_lpm",
-        "match": ["hdr.ipv4.dstAddr = 10.0.0.0/30"],
-        "action": "drop",
-    }
+    entry = {"table": "ipv4_lpm", "match": ["hdr.ipv4.dstAddr = 10.0.0.0/30"], "action": "drop"}
     topology = tomllib.loads('kind = "chain"\nhosts_left = ["h1"]\nswitches = ["sw1", "sw2"]\nhosts_right = ["h2"]\n')
     topology |= {"host_link": LINK, "switch_link": LINK}
     only = run(scenario(program(switches=["sw1"], table=[entry]), topology=topology))

@@ -156,10 +156,7 @@ def test_figures_6_and_13_judge_what_the_paper_has_a_number_for(tmp_path):
         assert row["paper"] is None or row["verdict"] != "unjudged" or row["x"] == "10 Gbps, repair", row
     assert [row["verdict"] for row in sizes["rows"] if row["metric"] == "largest flow"] == ["match", "match"]
     rows = {(row["series"], row["x"], row["metric"]): row for row in exhibit["rows"]}
-    for key, paper in (
-        (("SQR", "10 Gbps", "buffer used"), 37.5),
-        (("delay-queue", "100 Gbps", "buffer used"), 375.0),
-    ):
+    for key, paper in ((("SQR", "10 Gbps", "buffer used"), 37.5), (("delay-queue", "100 Gbps", "buffer used"), 375.0)):
         assert rows[key]["paper"] == paper
         assert rows[key]["verdict"] == "match", rows[key]
     repair = rows["SB'+SQR", "10 Gbps, repair", "most buffer used"]

@@ -99,10 +99,7 @@ def test_ctrl_c_keeps_what_a_run_has_done_and_marks_it(tmp_path):
     assert process.returncode == 130, stderr
     assert "interrupted: partial results are kept" in stderr
     summary = json.loads(stdout)["summary"]
-    assert (summary["ended_by"], summary["incomplete"]) == (
-        "interrupted",
-        "the run was interrupted before its end",
-    )
+    assert (summary["ended_by"], summary["incomplete"]) == ("interrupted", "the run was interrupted before its end")
     flows = pl.read_parquet(tmp_path / "out/run-long/flows.parquet")
     assert flows.height == summary["flows"]["started"] > 10_000
     assert not parts.exists()

@@ -11,13 +11,7 @@ from hitless.timeline.write import tables_in
 from warm import hitless
 
 BEGIN, END, INSTANT, COUNTER = (
-    perfetto.TrackEvent.Type.Value(f"TYPE_{name}")
-    for name in (
-        "SLICE_BEGIN",
-        "SLICE_END",
-        "INSTANT",
-        "COUNTER",
-    )
+    perfetto.TrackEvent.Type.Value(f"TYPE_{name}") for name in ("SLICE_BEGIN", "SLICE_END", "INSTANT", "COUNTER")
 )
 
 

@@ -68,8 +68,7 @@ def poisson_interval(count: int, exposure: float = 1.0, confidence: float = 0.95
 def proportion_interval(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     """Return the interval of a probability from independent trials. Clopper and Pearson 1934."""
     _require(
-        0 <= successes <= trials and trials > 0,
-        "successes must be between 0 and the trials, and there must be a trial",
+        0 <= successes <= trials and trials > 0, "successes must be between 0 and the trials, and there must be a trial"
     )
     return Interval(*binomial_limits(successes, trials, _tail(confidence)))
 
@@ -93,12 +92,7 @@ def mean_reach(size: int, confidence: float = 0.95) -> float:
 
 
 def bootstrap_interval(
-    sample: Sample,
-    statistic: Statistic,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 1,
+    sample: Sample, statistic: Statistic, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 1
 ) -> Interval:
     """Return the percentile-bootstrap interval of any statistic; for a percentile, `percentile_interval` is exact.
 

@@ -21,15 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hitless.analysis.distributions import student_t_quantile
-from hitless.analysis.intervals import (
-    Certainty,
-    Interval,
-    Numbers,
-    Sample,
-    Statistic,
-    central_interval,
-    mean_interval,
-)
+from hitless.analysis.intervals import Certainty, Interval, Numbers, Sample, Statistic, central_interval, mean_interval
 from hitless.analysis.percentiles import (
     BEYOND_FOR_INTERVAL,
     beyond,

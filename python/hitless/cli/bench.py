@@ -40,14 +40,7 @@ _COLUMNS = {
 
 
 def bench(
-    works: list[str],
-    *,
-    rounds: int,
-    threads: int,
-    seed: int,
-    instructions: bool,
-    beside: str | None,
-    json: bool,
+    works: list[str], *, rounds: int, threads: int, seed: int, instructions: bool, beside: str | None, json: bool
 ) -> None:
     """Measure the named workloads; the default is all but the large ones."""
     names = [_known(work) for work in works] or [work for work in WORKS if work not in LARGE]

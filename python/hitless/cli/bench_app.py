@@ -131,8 +131,7 @@ def bench_p4(
     p4info: P4Info = None,
     p4runtime: P4Runtime = None,
     packet: Annotated[
-        str | None,
-        typer.Option(metavar="HEX", help="The input packet.", show_default="UDP from 10.0.0.1 to 10.0.1.5"),
+        str | None, typer.Option(metavar="HEX", help="The input packet.", show_default="UDP from 10.0.0.1 to 10.0.1.5")
     ] = None,
     packets: Annotated[int, typer.Option(min=1, help="Packets in each of five rounds.")] = 1_000_000,
     json: Json = False,

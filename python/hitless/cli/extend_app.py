@@ -128,9 +128,7 @@ def _print_kinds(kinds: Sequence[tuple[str, str, str | None]]) -> None:
 
 @transport_app.command("remove")
 @mechanism_app.command("remove")
-def remove_crate(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One of your kinds, or its crate.")],
-) -> None:
+def remove_crate(name: Annotated[str, typer.Argument(metavar="NAME", help="One of your kinds, or its crate.")]) -> None:
     """Remove one of your mechanisms or transports. Its crate stays where it is."""
     from hitless.extend.build import remove
     from hitless.terminal.console import print_note

@@ -30,8 +30,7 @@ Protection = Annotated[
     str, typer.Option(help="LinkGuardian's mode, blocking or non-blocking, or a CSV file of its effect.")
 ]
 Mttf = Annotated[
-    float | None,
-    typer.Option("--mttf-hours", help="Mean time between the failures of a link.", show_default="10000"),
+    float | None, typer.Option("--mttf-hours", help="Mean time between the failures of a link.", show_default="10000")
 ]
 Shape = Annotated[
     float | None,
@@ -121,8 +120,7 @@ def trace(
 @fleet_app.command("compare")
 def compare(
     policies: Annotated[
-        list[str] | None,
-        typer.Option("--policy", "-p", help="Repeatable; others are compared with the first."),
+        list[str] | None, typer.Option("--policy", "-p", help="Repeatable; others are compared with the first.")
     ] = None,
     capacities: Annotated[list[float] | None, typer.Option("--capacity", min=0.0, max=1.0, help="Repeatable.")] = None,
     topology: Annotated[str, typer.Option("--topology", "-t", help=_TOPOLOGY_HELP)] = "fabric",

@@ -13,8 +13,7 @@ from hitless.errors import BadInput
 
 def switch(
     config: Annotated[
-        Path | None,
-        typer.Argument(metavar="[CONFIG]", help="A scenario, and the interfaces of its nodes."),
+        Path | None, typer.Argument(metavar="[CONFIG]", help="A scenario, and the interfaces of its nodes.")
     ] = None,
     check_only: Annotated[bool, typer.Option("--check", help="Only check CONFIG and print it in full.")] = False,
     print_example: Annotated[bool, typer.Option("--example", help="Print an example configuration.")] = False,
@@ -165,8 +164,7 @@ SwitchName = Annotated[
 ]
 Where = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in this direction, "sw1<->sw2" in both.')]
 Copies = Annotated[
-    int | None,
-    typer.Option(min=1, max=255, help="Copies sent of each lost frame.", show_default="as last set"),
+    int | None, typer.Option(min=1, max=255, help="Copies sent of each lost frame.", show_default="as last set")
 ]
 Mode = Annotated[
     Literal["blocking", "non-blocking"] | None,

@@ -33,13 +33,7 @@ def show(program: running.Program, name: str | None, *, json: bool) -> None:
 
 
 def protect(
-    program: running.Program,
-    name: str | None,
-    link: str | None,
-    copies: int | None,
-    mode: str | None,
-    *,
-    json: bool,
+    program: running.Program, name: str | None, link: str | None, copies: int | None, mode: str | None, *, json: bool
 ) -> None:
     """Switch protection on, and print the result once the other end has answered."""
     request = made(running.Protect, {"link": link, "copies": copies, "mode": mode})

@@ -24,8 +24,7 @@ COMMANDS = {
         "Map where a mechanism helps: rates, cables, frames, loads and transports.",
     ),
     "compare": Command(
-        "hitless.cli.run_app:compare",
-        "Run two scenarios with the same seeds, and report the significant differences.",
+        "hitless.cli.run_app:compare", "Run two scenarios with the same seeds, and report the significant differences."
     ),
     "sweep": Command(
         "hitless.cli.run_app:sweep",
@@ -39,8 +38,7 @@ COMMANDS = {
         "Explain why flows were slow: their completion times, divided along the critical path.",
     ),
     "trace": Command(
-        "hitless.cli.reading_app:trace",
-        "Follow one packet through the captures of a run, or write the run's timeline.",
+        "hitless.cli.reading_app:trace", "Follow one packet through the captures of a run, or write the run's timeline."
     ),
     "switch": Command(
         "hitless.cli.live_app:switch_app",

@@ -29,8 +29,7 @@ class RunOptions:
 
     scenario: ScenarioFile
     seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=2**53 - 1, help="Seed, instead of the scenario's own.", show_default=False),
+        int | None, typer.Option(min=0, max=2**53 - 1, help="Seed, instead of the scenario's own.", show_default=False)
     ] = None
     threads: Annotated[
         int | None,

@@ -14,10 +14,7 @@ scenario_app = typer.Typer(
 
 @scenario_app.command()
 def check(
-    file: ScenarioFile,
-    mechanism: Mechanisms = None,
-    transport: Transports = None,
-    memory: Memory = None,
+    file: ScenarioFile, mechanism: Mechanisms = None, transport: Transports = None, memory: Memory = None
 ) -> None:
     """Check a scenario, and print it with every default spelled out."""
     from hitless.cli import scenario

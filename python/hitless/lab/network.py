@@ -11,15 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hitless.errors import HitlessError
 from hitless.lab import kernel
-from hitless.lab.plan import (
-    HOST_INTERFACE,
-    HOST_MTU_BYTES,
-    NETWORK,
-    NETWORK_BITS,
-    NETWORK_V6_BITS,
-    HostPlan,
-    LabPlan,
-)
+from hitless.lab.plan import HOST_INTERFACE, HOST_MTU_BYTES, NETWORK, NETWORK_BITS, NETWORK_V6_BITS, HostPlan, LabPlan
 from hitless.lab.tuning import Tuning
 from hitless.live import NetworkInterface
 

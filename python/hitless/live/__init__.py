@@ -241,11 +241,7 @@ class LiveRun:
             raise HitlessError(str(refused)) from refused
 
     def take(
-        self,
-        node: str,
-        frames: Literal["all", "link", "nothing"],
-        *,
-        between_s: tuple[float, float] | None = None,
+        self, node: str, frames: Literal["all", "link", "nothing"], *, between_s: tuple[float, float] | None = None
     ) -> None:
         """Set the frames that the port of a node takes: all, only frames between switches, or nothing.
 

@@ -16,11 +16,7 @@ from hitless.outcome.run import Run
 COUNTERS = ("switch", "mechanism", "scope", "counter", "label", "value")
 """The columns of a counter."""
 _RESOURCES = "resources_"
-_DEFLECTING = (
-    ("packets_seen", "packets seen"),
-    ("packets_detoured", "detours"),
-    ("packets_given_up", "given up"),
-)
+_DEFLECTING = (("packets_seen", "packets seen"), ("packets_detoured", "detours"), ("packets_given_up", "given up"))
 """A packet can take several detours."""
 
 _CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
@@ -34,11 +30,7 @@ _CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
         ("frames_replayed", "replayed"),
         ("packets_lost", "lost for good"),
     ),
-    "wharf": (
-        ("data_frames_sent", "frames sent"),
-        ("frames_restored", "restored"),
-        ("packets_lost", "lost for good"),
-    ),
+    "wharf": (("data_frames_sent", "frames sent"), ("frames_restored", "restored"), ("packets_lost", "lost for good")),
     "sqr": (
         ("packets_marked", "packets marked"),
         ("failures", "failures seen"),
@@ -68,11 +60,7 @@ _CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
         ("packets_raised", "ranks raised"),
         ("flows_found_out", "flows found out"),
     ),
-    "trimming": (
-        ("packets_seen", "packets seen"),
-        ("packets_trimmed", "trimmed"),
-        ("headers_lost", "headers lost"),
-    ),
+    "trimming": (("packets_seen", "packets seen"), ("packets_trimmed", "trimmed"), ("headers_lost", "headers lost")),
     "vertigo": (
         ("packets_seen", "packets seen"),
         ("packets_displaced", "had to leave their queue"),

@@ -14,10 +14,7 @@ Kind: TypeAlias = Literal["ratio", "difference"]
 
 TABLES = ("messages", "flows", "links", "mechanisms")
 """The tables of a run that metrics read."""
-_COUNTED = (
-    ("timeouts", "timeouts"),
-    ("packets_retransmitted", "packets retransmitted"),
-)
+_COUNTED = (("timeouts", "timeouts"), ("packets_retransmitted", "packets retransmitted"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,10 +97,7 @@ def _name(times: Times) -> str:
     return f"{times.group}, queries" if times.what == "queries" else times.group
 
 
-_SAMPLED = {
-    "queues": ("port", "Queue depth", "KB", 1e3),
-    "throughput": ("link", "Carried in each interval", "MB", 1e6),
-}
+_SAMPLED = {"queues": ("port", "Queue depth", "KB", 1e3), "throughput": ("link", "Carried in each interval", "MB", 1e6)}
 
 
 def samples(run: Run, table: str) -> Plot | None:

@@ -55,9 +55,7 @@ class Study:
         self._batch.tell()
 
     def results(
-        self,
-        look: Callable[[Sequence[Task]], None] = lambda _: None,
-        each: Callable[[Task], None] = lambda _: None,
+        self, look: Callable[[Sequence[Task]], None] = lambda _: None, each: Callable[[Task], None] = lambda _: None
     ) -> Iterator[Result[Measurement]]:
         """Yield the only result, after all runs have ended.
 

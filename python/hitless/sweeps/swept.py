@@ -100,13 +100,7 @@ class Swept:
         return Picture(plot_of(table, x, metric, of or str(table["of"][0])))
 
     def axes(
-        self,
-        metric: str,
-        *,
-        x: str | None = None,
-        of: str | None = None,
-        ax: "Axes | None" = None,
-        **style: Any,
+        self, metric: str, *, x: str | None = None, of: str | None = None, ax: "Axes | None" = None, **style: Any
     ) -> "Axes":
         """Plot like `plot`, but on axes of matplotlib, which you can change; ``style`` as in `Picture.axes`."""
         return self.plot(metric, x=x, of=of).axes(ax, **style)

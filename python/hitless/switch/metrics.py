@@ -43,11 +43,7 @@ _OF_PROTECTION: dict[
     str, tuple[type[CounterMetricFamily | GaugeMetricFamily], str, Callable[[Mapping[str, Any]], float | None]]
 ] = {
     "commanded": (GaugeMetricFamily, "1 if this end of a link was switched on.", itemgetter("is_commanded")),
-    "active": (
-        GaugeMetricFamily,
-        "1 if packets are protected; a receiver tells it from the last frame.",
-        _is_active,
-    ),
+    "active": (GaugeMetricFamily, "1 if packets are protected; a receiver tells it from the last frame.", _is_active),
     "ordered": (GaugeMetricFamily, "1 in blocking mode, which keeps the order.", itemgetter("keeps_order")),
     "copies": (GaugeMetricFamily, "Copies sent of each lost packet; only of senders.", itemgetter("copies")),
     "packets": (CounterMetricFamily, "Packets protected; at a receiver delivered.", itemgetter("packets")),

@@ -31,10 +31,7 @@ def scenario(scheme: Scheme, load: int, period_ms: float) -> Mapping[str, Any]:
     """Background at a constant rate of two servers, and bursts of the third at the rate of its link."""
     rate_gbps = testbed.LINK_GBPS * load / 100 / len(testbed.SENDERS)
     udp = {"kind": "udp", "frame_bytes": f"{_FRAME_BYTES} B"}
-    transports = {
-        "slow": {**udp, "rate": f"{rate_gbps:g} Gbps"},
-        "fast": {**udp, "rate": f"{testbed.LINK_GBPS} Gbps"},
-    }
+    transports = {"slow": {**udp, "rate": f"{rate_gbps:g} Gbps"}, "fast": {**udp, "rate": f"{testbed.LINK_GBPS} Gbps"}}
     background = {
         "name": testbed.LOW,
         "transport": "slow",

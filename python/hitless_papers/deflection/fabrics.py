@@ -39,12 +39,7 @@ def _leaf_spine(host_gbps: float, core_gbps: float, core_delay_us: float) -> Map
 LEAF_SPINE = Fabric("10/40G", _leaf_spine(10, 40, 5), core_bps=8 * 4 * 40e9)
 LEAF_SPINE_100G = Fabric("100G", _leaf_spine(100, 100, 1), core_bps=8 * 4 * 100e9)
 LEAF_SPINE_1G = Fabric(
-    "1G",
-    _leaf_spine(1, 1, 5),
-    core_bps=8 * 4 * 1e9,
-    queue_bytes=50_000,
-    mark_packets=20,
-    reorder_timeout_us=1_200,
+    "1G", _leaf_spine(1, 1, 5), core_bps=8 * 4 * 1e9, queue_bytes=50_000, mark_packets=20, reorder_timeout_us=1_200
 )
 
 _FAT_TREE_LINK = {"rate": "10 Gbps", "delay": "1 us"}

@@ -22,10 +22,7 @@ class Sample:
     take: Callable[[Run, FabricCase], Durations]
 
 
-_WHOLE: Mapping[Statistic, Statistic] = {
-    statistics.mean: statistics.whole_mean,
-    statistics.p99: statistics.whole_p99,
-}
+_WHOLE: Mapping[Statistic, Statistic] = {statistics.mean: statistics.whole_mean, statistics.p99: statistics.whole_p99}
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,12 +112,7 @@ class Figure11(Sweep):
             yield before(measured, metrics.MEAN_QCT.whole, better, worse)
 
 
-_MIXES = (
-    Mix(LEAF_SPINE, 25, 50),
-    Mix(LEAF_SPINE, 75, 10),
-    Mix(LEAF_SPINE_100G, 25, 50),
-    Mix(LEAF_SPINE_100G, 75, 10),
-)
+_MIXES = (Mix(LEAF_SPINE, 25, 50), Mix(LEAF_SPINE, 75, 10), Mix(LEAF_SPINE_100G, 25, 50), Mix(LEAF_SPINE_100G, 75, 10))
 """The text names total loads only, of 75 % and 85 %; the parts are those of the authors' configurations that come
 nearest."""
 

@@ -40,14 +40,7 @@ P99_S = {
 }
 
 
-SCHEMES = (
-    schemes.ECMP,
-    schemes.DIBS,
-    schemes.SIMPLE,
-    schemes.VERTIGO,
-    schemes.QUANTILE,
-    schemes.DISTRIBUTION,
-)
+SCHEMES = (schemes.ECMP, schemes.DIBS, schemes.SIMPLE, schemes.VERTIGO, schemes.QUANTILE, schemes.DISTRIBUTION)
 MULTIPLIERS = (1, 0.33, 0.2, 0.14, 0.11)
 """Of the time between queries, of which there are 244 a second with 1: the authors' configuration."""
 FAN_IN, ANSWER_BYTES = 40, 20_000

@@ -78,12 +78,7 @@ ALPHA_NOTE = "section 5.1 gives no alpha: the authors' program amounts to 1, the
 COMPARED = (DROP_TAIL, LARGE, SIMPLE, QUANTILE, DISTRIBUTION, QUANTILE_TENTH, DISTRIBUTION_TENTH)
 """All that meet background."""
 
-TCP: Mapping[str, Any] = {
-    "kind": "tcp",
-    "congestion": "cubic",
-    "burst_segments": 44,
-    "known_rtt": "100 us",
-}
+TCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "cubic", "burst_segments": 44, "known_rtt": "100 us"}
 """Linux as it comes, on connections that are open: a round trip has four passes through a kernel, and queues."""
 
 

@@ -63,12 +63,7 @@ _LINEAR = {
     "probability": 1.0,
     "at": "dequeue",
 }
-_ROCE = {
-    "kind": "roce",
-    "mtu": f"{MTU_BYTES} B",
-    "header_bytes": f"{HEADER_BYTES} B",
-    "timeout": f"{_TIMEOUT_US} us",
-}
+_ROCE = {"kind": "roce", "mtu": f"{MTU_BYTES} B", "header_bytes": f"{HEADER_BYTES} B", "timeout": f"{_TIMEOUT_US} us"}
 _SPRAYED = {"kind": "uet", "base_rtt": f"{BASE_RTT_US:.5f} us"}
 """Given, because the default follows from the slowest path, and hosts do not know of a slow link."""
 _DCTCP = {"kind": "tcp", "congestion": "dctcp", "mss": f"{MTU_BYTES} B", "rto_min": f"{_TIMEOUT_US} us"}

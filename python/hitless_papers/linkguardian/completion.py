@@ -26,10 +26,7 @@ from hitless_papers.judge import Decided, Judge
 from hitless_papers.linkguardian import basis, testbed
 from hitless_papers.statements import resting_on
 
-_TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
-    "DCTCP": testbed.DCTCP,
-    "RDMA": {"kind": "roce", "timeout": "1 ms"},
-}
+_TRANSPORTS: Mapping[str, Mapping[str, Any]] = {"DCTCP": testbed.DCTCP, "RDMA": {"kind": "roce", "timeout": "1 ms"}}
 _PAPER_GAIN = {"DCTCP": 51.0, "RDMA": 66.0}
 _WHY = {
     "DCTCP": "with loss the tail is the RTO, 1 ms + SRTT rounded up to kernel ticks; without, the kernel's jitter",

@@ -12,14 +12,7 @@ from hitless.checking import Fields
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.linkguardian import testbed
 from hitless_papers.linkguardian.stress import PIPELINE_PACKETS_PER_S
-from hitless_papers.statement_of_resources import (
-    SRAM_BLOCKS,
-    STATEFUL_ALUS,
-    TABLES_TOO,
-    Register,
-    blocks,
-    statement,
-)
+from hitless_papers.statement_of_resources import SRAM_BLOCKS, STATEFUL_ALUS, TABLES_TOO, Register, blocks, statement
 
 _PORTS = 256
 _REQUESTS = "reTxReqs"
@@ -49,10 +42,7 @@ class Resources(Exhibit):
         yield from _registers()
         for rate_gbps in _SMALL_RATES_GBPS:
             run = runs[f"{rate_gbps}G"]
-            for side, switch, name in (
-                ("TX", "sw2", "copies_recirculated"),
-                ("RX", "sw6", "packets_recirculated"),
-            ):
+            for side, switch, name in (("TX", "sw2", "copies_recirculated"), ("RX", "sw6", "packets_recirculated")):
                 passes = run.counter(name, switch) / float(run.summary["simulated_s"])
                 percent = 100 * passes / PIPELINE_PACKETS_PER_S
                 note = "the paper extrapolates from full frames, as an upper bound for all four rows"

@@ -95,11 +95,7 @@ def _full_neighbours() -> Variant:
         "name": "crossing", "kind": "constant-rate", "transport": "udp", "sources": [f"X{pair[0]}" for pair in pairs],
         "destinations": [f"Y{pair[1]}" for pair in pairs], "start": "2 ms", "spacing": "0.1 us", "stop": "60 ms",
     }  # fmt: skip
-    flows = [
-        {**testbed.background(_LENGTH_MS), "sources": ["L1"]},
-        {**testbed.burst(), "sources": ["L2"]},
-        crossing,
-    ]
+    flows = [{**testbed.background(_LENGTH_MS), "sources": ["L1"]}, {**testbed.burst(), "sources": ["L2"]}, crossing]
     rates = {"udp": {"kind": "udp", "rate": "6.75 Gbps"}}
 
     def make(scheme: Mapping[str, Any]) -> Fields:

@@ -57,15 +57,7 @@ BACKGROUND_GBPS = 9.42
 
 SPINES = ("S1-1", "S1-2")
 LEAVES = ("S2-1", "S2-2", "S2-3")
-HOSTS = {
-    "VM1": "S2-1",
-    "VM2": "S2-1",
-    "VM3": "S2-1",
-    "VM4": "S2-2",
-    "VM5": "S2-2",
-    "VM6": "S2-2",
-    "VM7": "S2-3",
-}
+HOSTS = {"VM1": "S2-1", "VM2": "S2-1", "VM3": "S2-1", "VM4": "S2-2", "VM5": "S2-2", "VM6": "S2-2", "VM7": "S2-3"}
 
 TCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "cubic", "handshake": True}
 DCTCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "dctcp", "handshake": True}

@@ -188,10 +188,7 @@ class Figure9(Replicated):
 
 
 def long_flow(
-    scheme: Mapping[str, Any],
-    failures: int,
-    sqr: Mapping[str, Any] | None,
-    others: Iterable[Mapping[str, Any]] = (),
+    scheme: Mapping[str, Any], failures: int, sqr: Mapping[str, Any] | None, others: Iterable[Mapping[str, Any]] = ()
 ) -> Fields:
     """Build one flow and failures 30 ms apart, repaired by ``scheme``; ``others`` share the network."""
     failing = {**testbed.failures(scheme, every_ms=30), "count": failures, "jitter": "4 ms"}

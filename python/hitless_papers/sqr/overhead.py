@@ -196,10 +196,7 @@ class Figure14(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         found = [_throughput_gbps(runs[f"{rate} Gbps"]) for rate in self._RATES_GBPS]
         x = list(self._RATES_GBPS)
-        series = [
-            curve("TCP", x, found),
-            Series("TCP", [0, 10], [10.0, 9.25], style="points", source="paper"),
-        ]
+        series = [curve("TCP", x, found), Series("TCP", [0, 10], [10.0, 9.25], style="points", source="paper")]
         yield Plot("Line-rate TCP through the caching port", "SQR traffic (Gb/s)", "throughput (Gb/s)", series)
 
 

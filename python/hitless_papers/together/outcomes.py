@@ -155,16 +155,7 @@ REORDERED = Counted("packets reordered in the network", "", lambda run: float(ru
 FAIRNESS = Counted("Jain's index beside the cheat", "", _fairness)
 GOODPUT = Counted("goodput of the three fair flows", "Gbps", _goodput_gbps)
 MOST_QUEUED = Counted("most queued at a port", "KB", _most_queued_kb)
-COUNTED = (
-    LOST_TO_FAILURES,
-    LOST_TO_CORRUPTION,
-    DROPPED,
-    DROPPED_OF_BURSTS,
-    REORDERED,
-    FAIRNESS,
-    GOODPUT,
-    MOST_QUEUED,
-)
+COUNTED = (LOST_TO_FAILURES, LOST_TO_CORRUPTION, DROPPED, DROPPED_OF_BURSTS, REORDERED, FAIRNESS, GOODPUT, MOST_QUEUED)
 PERCENTILES: Mapping[Timed, Sequence[float]] = {
     WEB_SEARCH: (50, 99, 99.9),
     SHORT: (99,),

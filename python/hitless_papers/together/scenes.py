@@ -51,13 +51,7 @@ PLAIN = "plain switch"
 
 def scenes(bursts: int) -> Sequence[Scene]:
     """All of them, in the order of their rows; ``bursts`` is how often something goes wrong, or for how long."""
-    return (
-        _lossy_link(bursts),
-        _cut_link(bursts),
-        _unfair_flow(bursts),
-        _microbursts(bursts),
-        _incast(bursts),
-    )
+    return (_lossy_link(bursts), _cut_link(bursts), _unfair_flow(bursts), _microbursts(bursts), _incast(bursts))
 
 
 def _lossy_link(bursts: int) -> Scene:
