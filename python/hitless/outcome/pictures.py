@@ -94,7 +94,7 @@ def _tail_of(times: Times) -> Series:
 
 
 def _name(times: Times) -> str:
-    return f"{times.group}, queries" if times.what == "queries" else times.group
+    return f"{times.group} (whole queries)" if times.what == "queries" else times.group
 
 
 _SAMPLED = {"queues": ("port", "Queue depth", "KB", 1e3), "throughput": ("link", "Carried in each interval", "MB", 1e6)}
