@@ -15,11 +15,10 @@ from pathlib import Path
 import polars as pl
 
 from hitless.drawing.plot import Plot
-from hitless.numbers import format_number
 from hitless.outcome import around as around_percentiles
 from hitless.outcome import autopsy
-from hitless.outcome.around import MEANS, PERCENTILES, around, bars_plot, parts_at
-from hitless.outcome.autopsy import TABLE, TOTAL_PS, WHOLE
+from hitless.outcome.around import MEANS, PERCENTILES, around, bars_plot, change_at, parts_at
+from hitless.outcome.autopsy import PS_PER_US, TABLE, TOTAL_PS, WHOLE, in_us
 from hitless.outcome.front import FRONT_TABLE
 from hitless.runs.keeping import source_of
 from hitless.runs.point import MissingRun, Point, Reduction, Runs
@@ -35,11 +34,6 @@ ALL = "all"
 """The percentile of the means over all messages."""
 TITLE = "The tail, explained"
 """Beginning of the title of every such picture."""
-_WORTH_TELLING = 0.05
-"""Minimum share of the larger completion time for a part in the sentence (chosen)."""
-_TOLD = 3
-"""Maximum number of parts in a clause (chosen)."""
-_PS_PER_US = 1e6
 _MESSAGES = "messages"
 _OF_MESSAGE = ["flow", "number"]
 
@@ -134,7 +128,7 @@ def tail_of(autopsies: pl.DataFrame, percents: Sequence[float] = PERCENTILES) ->
     and reason).
     """
     found = parts_at(autopsies, percents)
-    whole = autopsies.select(pl.lit(WHOLE).alias("part"), time_us=TOTAL_PS.mean() / _PS_PER_US)
+    whole = autopsies.select(pl.lit(WHOLE).alias("part"), time_us=TOTAL_PS.mean() / PS_PER_US)
     means = {ALL: (whole, autopsies)}
     for name in found.columns[1:]:
         means[name] = found.select("part", time_us=name), around(autopsies, float(name[1:]))
@@ -158,28 +152,14 @@ def sentence(sides: Mapping[str, pl.DataFrame]) -> str:
     name = common[-1]
     rows = first.filter(pl.col("percentile") == name)
     before, after = (_times(tail, name) for tail in (first, second))
-    told = [f"At {name} {with_it} takes {_us(after[WHOLE])} instead of {_us(before[WHOLE])}: {_changes(before, after)}"]
+    told = [change_at(name, with_it, before, after)]
     if rows["lost"][0]:
         told.append(f"With {without}, {100 * rows['lost_share'][0]:.0f} % of these messages {rows['lost'][0]}")
     if name != common[0]:
-        median, bare = (_us(_times(tail, common[0])[WHOLE]) for tail in (second, first))
+        median, bare = (in_us(_times(tail, common[0])[WHOLE] * PS_PER_US) for tail in (second, first))
         clause = f"both take {bare}" if median == bare else f"{with_it} takes {median} instead of {bare}"
         told.append(f"At {common[0]} {clause}")
     return ". ".join(told)
-
-
-def _changes(before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    parts = [part for part in {**before, **after} if part != WHOLE]
-    changed = {part: after.get(part, 0.0) - before.get(part, 0.0) for part in parts}
-    least = _WORTH_TELLING * max(before[WHOLE], after[WHOLE])
-    less = sorted((part for part in parts if changed[part] <= -least), key=lambda part: changed[part])
-    more = sorted((part for part in parts if changed[part] >= least), key=lambda part: -changed[part])
-    told = [
-        f"{word} {' and '.join(f'{_us(abs(changed[part]))} ({part})' for part in of[:_TOLD])}"
-        for word, of in (("it removes", less), ("adds" if less else "it adds", more))
-        if of
-    ]
-    return ", and ".join(told) or f"no part differs by {100 * _WORTH_TELLING:.0f} %"
 
 
 def _percentiles(tail: pl.DataFrame) -> list[str]:
@@ -188,10 +168,6 @@ def _percentiles(tail: pl.DataFrame) -> list[str]:
 
 def _times(tail: pl.DataFrame, percentile: str) -> dict[str, float]:
     return dict(tail.filter(pl.col("percentile") == percentile).select("part", "time_us").iter_rows())
-
-
-def _us(value_us: float) -> str:
-    return f"{format_number(float(f'{value_us:.4g}'))} us"
 
 
 def _commonest_loss(messages: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:

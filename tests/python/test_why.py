@@ -6,7 +6,7 @@ import pytest
 from hitless.drawing.palette import Palette
 from hitless.drawing.svg import draw
 from hitless.errors import BadInput
-from hitless.outcome.around import PERCENTILES, around, counts_at, parts_at, parts_plot, sentences_at
+from hitless.outcome.around import PERCENTILES, around, changes_between, counts_at, parts_at, parts_plot, sentences_at
 from hitless.outcome.autopsy import PARTS, Why, explained, slowest, why
 from hitless.outcome.queries import HAVE_QUERIES, queries_of, unanswered, why_query
 from hitless.outcome.schema import TYPES, declared_tables
@@ -250,6 +250,11 @@ def test_bars_of_parts_stand_on_each_other_and_reach_the_completion_time() -> No
         "other parts": ([40.0, 200.0], [0.0, 1.0]),
     }
     assert plot.series[0].x == ["p50, a", "p50, b"]
+    parts = "it removes 30 us (queues), and adds 160 us (retransmission timeout) and 30 us (propagation)"
+    assert changes_between(fast, slow, "b") == f"At p50 b takes 201 us instead of 40 us: {parts}"
+    assert plot.caption.startswith(f"{changes_between(fast, slow, 'b')}. p50, a: 40 us: 30 us in queues")
+    assert changes_between(fast, fast, "b") == "At p50 b takes 40 us instead of 40 us: no part differs by 5 %"
+    assert changes_between(fast, slow.clear(), "b") == ""
     svg = draw(plot, Palette([plot]))
     [low, high] = [float(part.partition('y="')[2].partition('"')[0]) for part in svg.split("<rect")[1:4:2]]
     assert high < low, "the second part is above the first"

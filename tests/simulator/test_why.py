@@ -224,7 +224,9 @@ def test_without_queries_the_condition_for_them_is_told(out):
 def test_a_comparison_draws_both_sides(tmp_path):
     (tmp_path / "lost.toml").write_text(MEASURED)
     setting = "link[0].loss.first = 900000"
-    hitless("compare", "lost.toml", "--set", setting, "--seeds", "2", "--out", "out", cwd=tmp_path)
+    done = hitless("compare", "lost.toml", "--set", setting, "--seeds", "3", "--out", "out", cwd=tmp_path)
+    told = " ".join(done.stdout.split())
+    assert re.search(r"At p50 .* takes .* us instead of .* \(means over all seeds, without an interval\)\.", told), told
     plots = json.loads((tmp_path / "out" / "plots.json").read_text())
     [parts] = [plot for plot in plots.values() if plot["title"] == "Parts of completion times"]
     assert {len(series["x"]) for series in parts["series"]} == {2}

@@ -40,6 +40,8 @@ def conclusion(sides: tuple[Side, Side], outcome: Outcome) -> Iterator[str]:
         yield f"{sides[1].label} vs. {sides[0].label}: {_changes(found)}."
     else:
         yield f"No difference between the two is significant with {len(outcome.seeds)} seeds."
+    if outcome.parts:
+        yield f"{outcome.parts} (means over all seeds, without an interval)."
     if unsure:
         yield from _unsure(unsure, len(outcome.seeds))
     yield f"{METHOD}. One interval of twenty misses by chance."

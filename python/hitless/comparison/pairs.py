@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -10,8 +10,7 @@ import polars as pl
 from hitless.analysis import paired_difference, paired_ratio
 from hitless.comparison.compared import Compared, ratios_plot
 from hitless.comparison.sides import Side
-from hitless.drawing.plot import Plot
-from hitless.outcome.around import parts_plot
+from hitless.outcome.around import changes_between, parts_plot
 from hitless.outcome.autopsy import TABLE
 from hitless.outcome.metrics import TABLES, Metric, measured
 from hitless.outcome.queries import queries_of
@@ -37,6 +36,8 @@ class Outcome:
     """Groups with equal sizes and hosts, position by position, but other starts or another number of flows."""
     different_flows: Sequence[str] = ()
     """Groups with other sizes or hosts."""
+    parts: str = ""
+    """Changes of the parts of completion times in a sentence, over all messages of all seeds; "" without autopsies."""
 
 
 @dataclass(slots=True)
@@ -102,17 +103,21 @@ class PairedRuns:
         result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
         plot = ratios_plot((self.sides[0].label, self.sides[1].label), self.outcome.compared, len(self.outcome.seeds))
         pairs = self._pairs.values()
-        messages = self._parts([pair.autopsies for pair in pairs], "messages")
-        queries = self._parts([pair.queries for pair in pairs], "queries")
-        result.plots = [one for one in (plot, messages, queries) if one is not None]
+        messages = self._parts([pair.autopsies for pair in pairs])
+        queries = self._parts([pair.queries for pair in pairs])
+        if len(messages) == 2:
+            before, after = messages.values()
+            self.outcome = replace(self.outcome, parts=changes_between(before, after, self.sides[1].label))
+        plots = plot, parts_plot(messages), parts_plot(queries, "queries")
+        result.plots = [one for one in plots if one is not None]
 
-    def _parts(self, all_pairs: Iterable[tuple[pl.DataFrame, pl.DataFrame] | None], what: str) -> Plot | None:
-        """Plot the parts of completion times on both sides, over all pairs."""
+    def _parts(self, all_pairs: Iterable[tuple[pl.DataFrame, pl.DataFrame] | None]) -> dict[str, pl.DataFrame]:
+        """Return the autopsies of both sides over all pairs, by label; empty without autopsies."""
         pairs = [pair for pair in all_pairs if pair is not None]
         if not pairs:
-            return None
+            return {}
         sides = zip(self.sides, zip(*pairs, strict=True), strict=True)
-        return parts_plot({side.label: pl.concat(frames) for side, frames in sides}, what)
+        return {side.label: pl.concat(frames) for side, frames in sides}
 
     def _rows(self) -> Iterator[Measurement]:
         label = f"{self.sides[1].label} (b) vs. {self.sides[0].label} (a)"
