@@ -2,8 +2,9 @@
 
 use hitless_core::engine::Stream;
 use hitless_core::wire::packet::VLAN_TAG_BYTES;
-use hitless_core::wire::{BitRate, Bytes, Duration, Packet, Time};
+use hitless_core::wire::{Bytes, Duration, Packet, Time};
 
+use crate::host::Uplink;
 use crate::stack::{DelayConfig, StackDelay};
 use crate::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
 use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
@@ -27,7 +28,7 @@ impl TransportConfig {
     /// which is called with the purpose, only if something is drawn.
     pub fn connect(
         &self,
-        (rate, ports): (BitRate, u16),
+        Uplink { rate, ports, highest_rate }: Uplink,
         sender_phase: Duration,
         receiver_phase: Duration,
         time_to_live: u8,
@@ -53,7 +54,7 @@ impl TransportConfig {
             ),
             TransportConfig::Uet(config) => (
                 SenderState::Uet(Box::new(UetSender::new(*config, rate, ports, stream("paths")))),
-                ReceiverState::Uet(Box::new(UetReceiver::new(*config, rate))),
+                ReceiverState::Uet(Box::new(UetReceiver::new(*config, highest_rate))),
             ),
         }
     }

@@ -63,5 +63,5 @@ pub use gro::GroConfig;
 pub use hosts::{HostTotals, Hosts};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};
 pub use payload::position;
-pub use ports::PortConfig;
+pub use ports::{PortConfig, Uplink};
 pub use waits::{FlowWait, ReceiverWait};

@@ -23,6 +23,8 @@ pub struct PortConfig {
     pub plane: u32,
     /// Whether rate or delay of the line change during the run.
     pub line_changes: bool,
+    /// Highest rate of the line during the run.
+    pub highest_rate: BitRate,
 }
 
 /// The properties of a flow that decide on the port of its packets.
@@ -32,6 +34,17 @@ pub struct Way {
     pub flow_hash: u32,
     /// Whether each packet can take another port.
     pub spreads: bool,
+}
+
+/// The way of a flow's packets out of their host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uplink {
+    /// Rate now, of all ports together if each packet can take another one.
+    pub rate: BitRate,
+    pub ports: u16,
+    /// Highest rate during the run, whichever port is taken. Receivers use it: a divided run connects them later than
+    /// an undivided one, and the sender's line can have changed.
+    pub highest_rate: BitRate,
 }
 
 /// Flows that wait for room.
@@ -46,6 +59,8 @@ struct Port {
     card: NetworkCard,
     #[configured]
     plane: u32,
+    #[configured]
+    highest_rate: BitRate,
     is_up: bool,
     line: Line,
     /// `None` for a constant line.
@@ -95,6 +110,7 @@ impl Ports {
                 false => NetworkCard::new(&config.network_card),
             },
             plane: config.plane,
+            highest_rate: config.highest_rate,
             is_up: true,
             line: Line::default(),
             changing: config.line_changes.then(|| Box::new(ChangingLine::new(config.network_card))),
@@ -136,13 +152,18 @@ impl Ports {
         if way.spreads { Lane::ALL } else { Lane(self.choose(way.destination, key_of(way.flow_hash)).0) }
     }
 
-    /// Returns the rate of a flow's port, or of all ports together, and their number.
-    pub fn uplink(&self, way: Way) -> Option<(BitRate, u16)> {
+    /// Returns a flow's port, or all ports together.
+    pub fn uplink(&self, way: Way) -> Option<Uplink> {
+        let ports = self.ports.iter();
         if way.spreads {
-            let sum_bps = self.ports.iter().map(|port| port.card.rate().as_bps()).fold(0, u64::saturating_add);
-            return Some((BitRate::from_bps(sum_bps)?, self.ports.len() as u16));
+            let sum =
+                |bps: &dyn Fn(&Port) -> u64| BitRate::from_bps(ports.clone().map(bps).fold(0, u64::saturating_add));
+            let (rate, highest_rate) =
+                (sum(&|port| port.card.rate().as_bps())?, sum(&|port| port.highest_rate.as_bps())?);
+            return Some(Uplink { rate, ports: self.ports.len() as u16, highest_rate });
         }
-        Some((self.ports[usize::from(self.lane(way).0)].card.rate(), 1))
+        let highest_rate = ports.map(|port| port.highest_rate).max()?;
+        Some(Uplink { rate: self.ports[usize::from(self.lane(way).0)].card.rate(), ports: 1, highest_rate })
     }
 
     pub fn card_mut(&mut self, port: PortId) -> &mut NetworkCard {

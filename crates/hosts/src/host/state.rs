@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hitless_core::engine::{PacketHandle, Stream};
-use hitless_core::wire::{BitRate, Duration, FlowId, HostId, Time};
+use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
 use super::class_queues::ClassQueues;
 use super::config::HostConfig;
@@ -12,7 +12,7 @@ use super::environment::{HostDrop, HostEnvironment};
 use super::event::HostEvent;
 use super::gro::GroConfig;
 use super::network_card::NetworkCard;
-use super::ports::{Ports, Way};
+use super::ports::{Ports, Uplink, Way};
 use crate::application::PacketCounts;
 use crate::stack::{StackConfig, StackDelay};
 
@@ -160,9 +160,10 @@ impl HostState {
         self.waiting.is_empty() && self.card.has_room(now)
     }
 
-    /// Returns the rate at which a flow can leave the host, and the number of ports that it uses.
-    pub fn uplink(&self, way: Way) -> (BitRate, u16) {
-        self.ports.as_ref().and_then(|ports| ports.uplink(way)).unwrap_or((self.card.rate(), 1))
+    /// Returns the ports by which a flow can leave the host.
+    pub fn uplink(&self, way: Way) -> Uplink {
+        let of_card = || Uplink { rate: self.card.rate(), ports: 1, highest_rate: self.card.rate() };
+        self.ports.as_ref().and_then(|ports| ports.uplink(way)).unwrap_or_else(of_card)
     }
 
     /// Returns the number of flows that wait for the card, or for one of the ports.

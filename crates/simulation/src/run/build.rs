@@ -108,7 +108,9 @@ fn add_ports(
         let config = |(port, plane): (&Port, u32)| {
             let settings = &settings[host.0 as usize];
             let line_changes = topology.line_changes(port.link);
-            PortConfig { network_card: clocked_card(scenario, settings, topology, port, streams), plane, line_changes }
+            let highest_rate = topology.line_range(port.link).highest_rate;
+            let network_card = clocked_card(scenario, settings, topology, port, streams);
+            PortConfig { network_card, plane, line_changes, highest_rate }
         };
         let configs: Vec<PortConfig> = ports.map(config).collect();
         hosts.set_ports(host, &configs, Arc::clone(&of_hosts));

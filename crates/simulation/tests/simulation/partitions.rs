@@ -241,3 +241,59 @@ fn examples_are_the_same_in_pieces() {
         compare(support::example(name), &[(2, 2), (ALL, 2)]);
     }
 }
+
+/// Found by the swarm (seed 90293571).
+#[test]
+fn a_sender_that_becomes_faster_is_the_same_in_every_division() {
+    compare_in_pieces(
+        r#"
+duration = "60 ms"
+name = "world"
+seed = 3611742840
+until = "all-flows-done"
+
+[[flows]]
+count = 11
+destinations = ["h3"]
+kind = "schedule"
+name = "g0"
+period = "22 us"
+sources = ["h1"]
+start = "99 us"
+transport = "t0"
+
+[flows.sizes]
+kind = "pareto"
+mean = "5 KB"
+shape = 1.2
+
+[[link]]
+name = "h1<->right"
+
+[[link.changes]]
+at = "212224 ns"
+rate = "25 Gbps"
+
+[topology]
+hosts_left = 1
+hosts_right = 3
+kind = "dumbbell"
+
+[topology.bottleneck]
+delay = "1 us"
+rate = "100 Gbps"
+
+[topology.host_link]
+delay = "1 ns"
+rate = "10 Gbps"
+
+[[transport]]
+base_rtt = "7 us"
+congestion = "both"
+kind = "uet"
+mtu = "1400 B"
+name = "t0"
+"#,
+        &[(2, 1), (ALL, 1)],
+    );
+}

@@ -6,7 +6,7 @@ use super::*;
 const RATE: BitRate = BitRate::from_gbps(100);
 
 fn port(plane: u32) -> PortConfig {
-    PortConfig { network_card: NetworkCardConfig::at_rate(RATE), plane, line_changes: false }
+    PortConfig { network_card: NetworkCardConfig::at_rate(RATE), plane, line_changes: false, highest_rate: RATE }
 }
 
 /// The ports of a host in these planes, with a destination in the planes of each set.
