@@ -267,7 +267,8 @@ fn both_directions_of_a_link_retry_side_by_side() {
 /// The maximum delay of the expected frame: each allowed replay waits for the timer and then for all held frames, and
 /// the first frame of the last replay arrives.
 fn stall_max(rate_gbps: u64, profile: &LinkLayerRetrySettings) -> Duration {
-    let held_ns = (profile.max_outstanding_bytes.0 + 2 * 1_538) * 8 / rate_gbps;
+    // `max_outstanding_bytes` counts frames without preamble and gap: up to 84 B on the wire for 64 B.
+    let held_ns = (profile.max_outstanding_bytes.0 + 2 * 1_538) * 84 / 64 * 8 / rate_gbps;
     (profile.max_replay_timer + Duration::from_ns(held_ns + 2 * 330 + 400)) * u64::from(profile.max_replay_count + 1)
 }
 
