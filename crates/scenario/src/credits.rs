@@ -104,7 +104,7 @@ impl Scenario {
         latencies
     }
 
-    /// Returns the number of lossless classes, at least 1.
+    /// Returns the number of lossless classes (minimum 1).
     pub(crate) fn classes_with_credits(&self) -> u64 {
         u64::from(self.lossless_classes().count_ones().max(1))
     }

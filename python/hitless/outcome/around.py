@@ -153,9 +153,8 @@ def _us(time_us: float) -> str:
 def parts_plot(sides: Mapping[str, pl.DataFrame], what: str = "messages") -> Plot | None:
     """Plot the parts around each percentile as stacked bars, for one run or for runs side by side, by their labels.
 
-    The caption begins with a sentence about the highest percentile of each, and with the changes from one of two to the
-    other.
-    ``what`` is "messages" or "queries". None without any.
+    The caption describes the highest percentile of each run. For two runs, it begins with the changes from the first to
+    the second. ``what`` is "messages" or "queries". None without any.
     """
     bars: dict[str, dict[str, float]] = {}
     words = []

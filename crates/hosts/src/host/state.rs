@@ -160,7 +160,7 @@ impl HostState {
         self.waiting.is_empty() && self.card.has_room(now)
     }
 
-    /// Returns the ports by which a flow can leave the host.
+    /// Returns the rate and number of the ports that a flow uses.
     pub fn uplink(&self, way: Way) -> Uplink {
         let of_card = || Uplink { rate: self.card.rate(), ports: 1, highest_rate: self.card.rate() };
         self.ports.as_ref().and_then(|ports| ports.uplink(way)).unwrap_or_else(of_card)

@@ -94,7 +94,7 @@ impl Sqr {
         self.move_to(context, way)
     }
 
-    /// Sends a copy that has waited for its own port, before the originals behind it, and copies it again.
+    /// Sends a copy that waited for its own port, and makes a new copy. The originals in the queue follow.
     fn send_any_order(&mut self, context: &mut Context<'_>, tag: u32, now_ns: u32, least_loaded: PortId) -> Verdict {
         let primary = context.port();
         if self.admit_copy(context, least_loaded) {

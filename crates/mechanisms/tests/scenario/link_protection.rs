@@ -78,7 +78,7 @@ fn what_wharf_may_be() {
     assert_eq!(flush_after("flush_after = \"3 us\""), hitless_core::wire::Duration::from_us(3));
 }
 
-/// A slower way back is no change of the rate: packets wait in a ring as long as the protected direction suits one.
+/// Only the rate of the protected direction decides whether packets wait in a ring.
 #[test]
 fn a_protected_link_keeps_its_ring_if_only_the_other_direction_is_slower() {
     let in_a_rack = BASE.replace("\"25 Gbps\", delay = \"1 us\"", "\"25 Gbps\", delay = \"100 ns\"");

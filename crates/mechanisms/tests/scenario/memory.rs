@@ -177,7 +177,7 @@ fn a_run_that_hands_its_rows_over_may_have_many_more_flows() {
     assert!(refused.contains("of memory"), "{refused}");
 }
 
-/// A run with autopsies keeps at least 65,536 departures of 32 B, and eight for each packet in flight.
+/// Autopsies keep 65,536 departures of 32 B, or eight for each packet in flight if these are more.
 #[test]
 fn autopsies_take_memory_for_each_packet_in_flight() {
     let of_buffer = |buffer_mb: u64| {

@@ -266,7 +266,7 @@ fn credits_of_frames_that_end_in_ingress_return_once() {
     let text =
         incast.text(22_000_000).replace("60 s", "2 ms") + &lossy("h0->left", 1e-2) + "[host]\ntime_to_live = 1\n";
     let outcome = support::run(&text);
-    // Far more frames than the 40 for which all senders together have memory.
+    // The receiver has memory for 40 frames, so that credits of dropped frames must have returned.
     assert!(drops(&outcome, "time to live") > 200, "{:?}", outcome.summary.drops);
 }
 

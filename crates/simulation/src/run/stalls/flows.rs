@@ -255,7 +255,7 @@ impl<E: Edge> View<'_, E> {
             Some(Stop::Gate(gate)) if stuck.contains(&gate) => Cause::Gate(gate),
             _ => {
                 let broken = self.broken_both_ways(&data, &answer, false);
-                // A link that failed later is not the cause. A missing route has no time.
+                // A link that failed later is not the cause. The time at which a route went missing is unknown.
                 let is_later =
                     |cause: &Cause| matches!(cause, Cause::LinkDown(_, since) if *since > record.sender_ended);
                 broken.filter(|cause| !is_later(cause)).unwrap_or(Cause::Lost)
