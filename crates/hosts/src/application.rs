@@ -78,6 +78,13 @@ pub struct FlowConfig {
     pub request: Option<Request>,
 }
 
+impl FlowConfig {
+    /// Returns the host that opens the connection: the client, which is the receiver of a response, or the source.
+    pub fn opener(&self) -> HostId {
+        if self.request.is_some() { self.destination } else { self.source }
+    }
+}
+
 /// A message that is complete or ended with its flow or the run. Times of steps that did not happen are
 /// [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]

@@ -28,7 +28,7 @@ impl TransportConfig {
     /// which is called with the purpose, only if something is drawn.
     pub fn connect(
         &self,
-        Uplink { rate, ports, highest_rate }: Uplink,
+        Uplink { rate, ports, highest_rate, is_ideal }: Uplink,
         sender_phase: Duration,
         receiver_phase: Duration,
         time_to_live: u8,
@@ -46,7 +46,9 @@ impl TransportConfig {
                 ReceiverState::Roce(Box::new(RoceResponder::new(*config))),
             ),
             TransportConfig::Udp(config) => {
-                (SenderState::Udp(Box::new(UdpSender::new(*config))), ReceiverState::Udp(Box::default()))
+                let sender = UdpSender::new(*config);
+                let sender = if is_ideal { sender } else { sender.with_jitter(rate, stream("pacing")) };
+                (SenderState::Udp(Box::new(sender)), ReceiverState::Udp(Box::default()))
             }
             TransportConfig::PacketPair(config) => (
                 SenderState::PacketPair(Box::new(PacketPairSender::new(config, sender_phase))),

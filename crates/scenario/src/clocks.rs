@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 pub enum Clocks {
     /// Each transmitter's clock is off by up to 100 ppm (IEEE 802.3), drawn from the seed by the name of its link. A
     /// frame of an idle network card leaves up to 10 ns late, a frame of an active one up to its own transmission time
-    /// late; a backlog keeps the line's rate. Use it for results.
+    /// late; a backlog keeps the line's rate. A datagram of a constant rate is late by up to a frame's time on the line
+    /// of its host. Use it for results.
     #[default]
     Independent,
     /// All clocks run at exactly the same rate, and frames leave as soon as they can. Use it to compare with closed

@@ -25,7 +25,8 @@ pub struct HostSettings {
     /// Whether TCP waits for the card's backlog (Linux: TCP small queues). Otherwise TCP sends as much as its window
     /// allows.
     pub tcp_small_queues: bool,
-    /// Maximum queue in the card; packets beyond it are dropped.
+    /// Maximum queue in the card; packets beyond it are dropped. Senders that wait for the card's backlog also wait
+    /// for a place in this queue.
     #[serde(with = "Text::<QueueLength>")]
     pub nic_queue: QueueLength,
     /// Resolution of timers: 1 ms or 4 ms for Linux kernels with 1000 or 250 ticks per second; 0 s: exact timers.

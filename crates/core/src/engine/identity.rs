@@ -7,10 +7,10 @@ use std::fmt;
 
 use crate::engine::random::mix;
 
-/// The identity of a flow.
+/// The identity of a flow. The order of identities is random.
 ///
 /// The low 14 bits are its source port above 49,152: 16,384 consecutive flows of a group have different ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, crate::state::Value)]
 pub struct FlowIdentity(u64);
 
 const PORTS: u64 = (1 << 14) - 1;

@@ -33,7 +33,7 @@ impl Hosts {
         let place = host.0 as usize;
         self.hosts[place].begin_next(now, port, true, env);
         for lane in [Lane(port.0), Lane::ALL] {
-            let drained_at = self.hosts[place].ports.as_ref().and_then(|ports| ports.drained_at(lane));
+            let drained_at = self.hosts[place].ports.as_ref().and_then(|ports| ports.drained_at(lane, now));
             if drained_at.is_some_and(|drained_at| drained_at <= now) {
                 self.give_turns(now, host, lane, env);
             }

@@ -26,6 +26,8 @@ pub(super) struct ClassQueue {
     frames: VecDeque<Waiting>,
     /// Bytes of the frames, with their overhead on the wire.
     wire_bytes: u64,
+    /// Time until which the frames that transports have sent into a stack with a delay fill the line.
+    committed_until: Time,
     pub is_paused: bool,
     /// Flows with a sender held back by this queue, in the order of their turns.
     flows: VecDeque<FlowId>,
@@ -43,6 +45,9 @@ pub struct ClassQueues {
     packets_max: usize,
     wire_bytes_max: u64,
     backlog_limit_bytes: u64,
+    backlog_limit: Duration,
+    /// Class that is asked first for the next turn.
+    next_class: usize,
     overhead_bytes: u32,
     /// Time from the arrival of a pause frame until the class stops.
     pub(super) response: Duration,
@@ -72,19 +77,25 @@ impl ClassQueues {
             packets: 0,
             packets_max,
             wire_bytes_max,
-            backlog_limit_bytes: config.backlog_limit.0.max(1),
+            backlog_limit_bytes: config.backlog_limit_bytes(),
+            backlog_limit: config.rate.time_for(config.backlog_limit_bytes()),
+            next_class: 0,
             overhead_bytes: config.wire_overhead_bytes,
             response,
             credits,
         }
     }
 
+    /// Notes that a transport has sent a frame into a stack with a delay.
+    pub(super) fn commit(&mut self, now: Time, class: u8, serialisation: Duration) {
+        let queue = &mut self.queues[usize::from(class & 7)];
+        queue.committed_until = queue.committed_until.max(now) + serialisation;
+    }
+
     /// Queues a frame; returns false without room.
     pub(super) fn push(&mut self, now: Time, class: u8, packet: PacketHandle, frame_bytes: u32) -> bool {
         let wire_bytes = u64::from(frame_bytes + self.overhead_bytes);
-        // The frame on the line takes a place too.
-        let packets = self.packets + usize::from(self.is_sending);
-        if packets >= self.packets_max || self.wire_bytes + wire_bytes > self.wire_bytes_max {
+        if !self.has_place() || self.wire_bytes + wire_bytes > self.wire_bytes_max {
             return false;
         }
         let queue = &mut self.queues[usize::from(class & 7)];
@@ -111,6 +122,22 @@ impl ClassQueues {
         self.wire_bytes -= wire_bytes;
         self.packets -= 1;
         Some(frame)
+    }
+
+    fn has_place(&self) -> bool {
+        // The frame on the line takes a place too.
+        self.packets + usize::from(self.is_sending) < self.packets_max
+    }
+
+    fn has_room(&self, now: Time, queue: &ClassQueue) -> bool {
+        let is_committed = queue.committed_until.saturating_since(now) >= self.backlog_limit;
+        queue.wire_bytes < self.backlog_limit_bytes && !is_committed && self.has_place()
+    }
+
+    /// Returns whether a flow of `class` that does not wait may send.
+    pub fn may_send(&self, now: Time, class: u8) -> bool {
+        let queue = &self.queues[usize::from(class & 7)];
+        queue.flows.is_empty() && self.has_room(now, queue)
     }
 
     /// Puts a flow of `class` into the line for the card.
@@ -167,15 +194,27 @@ impl ClassQueues {
     }
 
     /// Returns whether a class with waiting flows has drained to half of its limit.
-    pub fn has_drained(&self) -> bool {
+    pub fn has_drained(&self, now: Time) -> bool {
         let mut queues = self.queues.iter().filter(|queue| !queue.flows.is_empty());
-        queues.any(|queue| queue.wire_bytes * 2 <= self.backlog_limit_bytes)
+        queues.any(|queue| queue.wire_bytes * 2 <= self.backlog_limit_bytes && self.has_room(now, queue))
     }
 
-    /// Returns the next flow in turn of a class with room.
-    pub fn next_turn(&mut self) -> Option<FlowId> {
-        let limit_bytes = self.backlog_limit_bytes;
-        let mut queues = self.queues.iter_mut().filter(|queue| queue.wire_bytes < limit_bytes);
-        queues.find_map(|queue| queue.flows.pop_front())
+    /// Returns when a class with waiting flows will have drained the frames in the stack to half of its limit, if the
+    /// flows wait for these frames.
+    pub fn stack_drained_at(&self, now: Time) -> Option<Time> {
+        let waiting = self.queues.iter().filter(|queue| !queue.flows.is_empty());
+        let stack = waiting.filter(|queue| queue.committed_until.saturating_since(now) >= self.backlog_limit);
+        stack.map(|queue| Time(queue.committed_until.0 - self.backlog_limit.0 / 2)).min()
+    }
+
+    /// Returns the next flow in turn of a class with room. The classes take turns, because they share the places.
+    pub fn next_turn(&mut self, now: Time) -> Option<FlowId> {
+        let has_turn = |&class: &usize| {
+            let queue = &self.queues[class];
+            !queue.flows.is_empty() && self.has_room(now, queue)
+        };
+        let class = (0..8).map(|offset| (self.next_class + offset) % 8).find(has_turn)?;
+        self.next_class = (class + 1) % 8;
+        self.queues[class].flows.pop_front()
     }
 }

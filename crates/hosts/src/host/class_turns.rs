@@ -2,7 +2,7 @@
 
 use hitless_core::engine::PacketHandle;
 use hitless_core::wire::mac_control::{CreditMessage, PauseFrame};
-use hitless_core::wire::{HostId, PauseEnd, Time};
+use hitless_core::wire::{FlowId, HostId, PauseEnd, Time};
 
 use super::class_queues::ClassQueues;
 use super::connection::Connection;
@@ -15,6 +15,27 @@ use super::state::HostState;
 impl HostState {
     pub(super) fn queues(&mut self) -> &mut ClassQueues {
         self.class_queues.as_mut().expect("a card without queues by class has no such event")
+    }
+
+    /// Returns whether a flow must wait for the queue of its class, and adds it to the line if so.
+    #[cold]
+    pub fn waits_for_class<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, class: u8, env: &mut E) -> bool {
+        let queues = self.queues();
+        let waits = !queues.may_send(now, class);
+        if waits {
+            queues.hold_back(class, flow);
+            self.arm_class_turns(now, env);
+        }
+        waits
+    }
+
+    /// Schedules the next turns of flows that wait for frames in the stack. Other flows wait until a frame has left.
+    fn arm_class_turns<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
+        if let Some(at) = self.queues().stack_drained_at(now)
+            && self.begin_drain()
+        {
+            env.schedule(at, self.id, HostEvent::ClassTurns(self.id));
+        }
     }
 
     /// Queues a packet from the stack by its class, or drops it.
@@ -150,11 +171,8 @@ impl Hosts {
                 self.class_turns(now, host, env);
             }
             HostEvent::FrameSent(host) => {
-                let state = &mut self.hosts[host.0 as usize];
-                state.frame_sent(now, env);
-                if state.class_queues.as_ref().is_some_and(|queues| queues.has_drained()) {
-                    self.class_turns(now, host, env);
-                }
+                self.hosts[host.0 as usize].frame_sent(now, env);
+                self.class_turns(now, host, env);
             }
             HostEvent::PauseBegins(host, class) => self.hosts[host.0 as usize].begin_pause(now, class, env),
             HostEvent::PauseEnds(host, class) => self.hosts[host.0 as usize].end_pause(now, class, env),
@@ -165,23 +183,24 @@ impl Hosts {
         }
     }
 
+    /// Gives waiting flows their turns once a class has drained to half of its limit.
     fn class_turns<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
-        loop {
+        if !self.hosts[host.0 as usize].queues().has_drained(now) {
+            return;
+        }
+        while let Some(flow) = self.hosts[host.0 as usize].queues().next_turn(now) {
+            self.visit_at(now, flow, host, env, Connection::take_turn);
             let Self { hosts, flows, .. } = &mut *self;
             let state = &mut hosts[host.0 as usize];
-            let waiting = state.take_all_waiting();
-            let Some(queues) = &mut state.class_queues else { return };
-            for flow in waiting {
+            while let Some(flow) = state.take_waiting() {
                 // A flow that has ended here sends nothing. Its other end can be open, and known in this partition.
-                match flows.get_mut(flow.0 as usize) {
-                    Some(FlowSlot::Active(connection)) if connection.is_open_at(host) => {
-                        queues.hold_back(connection.flow.endpoints.class(), flow);
-                    }
-                    _ => {}
+                if let Some(FlowSlot::Active(connection)) = flows.get_mut(flow.0 as usize)
+                    && connection.is_open_at(host)
+                {
+                    state.queues().hold_back(connection.class_from(host), flow);
                 }
             }
-            let Some(flow) = queues.next_turn() else { return };
-            self.visit_at(now, flow, host, env, Connection::take_turn);
         }
+        self.hosts[host.0 as usize].arm_class_turns(now, env);
     }
 }

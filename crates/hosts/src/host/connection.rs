@@ -248,9 +248,17 @@ impl Connection {
 
     /// Returns the properties that decide on the port of the data that `host` sends.
     pub fn way_from(&self, host: HostId) -> Way {
+        self.half_from(host).endpoints.way()
+    }
+
+    /// Returns the class of the data that `host` sends.
+    pub fn class_from(&self, host: HostId) -> u8 {
+        self.half_from(host).endpoints.class()
+    }
+
+    fn half_from(&self, host: HostId) -> &HalfConnection {
         let request = self.rpc.as_ref().and_then(|rpc| rpc.half.as_deref());
-        let half = request.filter(|_| host != self.flow.endpoints.host(Side::Sender));
-        half.unwrap_or(&self.flow).endpoints.way()
+        request.filter(|_| host != self.flow.endpoints.host(Side::Sender)).unwrap_or(&self.flow)
     }
 
     fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {

@@ -51,6 +51,8 @@ pub enum Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum HostEvent {
     FlowStart(FlowId),
+    /// The flows start for which [`Self::FlowStart`] came now at this host.
+    StartFlows(HostId),
     /// An unlimited flow stops writing.
     FlowStop(FlowId),
     /// The receiving end learns that the sending end has ended.
@@ -79,7 +81,7 @@ pub enum HostEvent {
     LineFree(HostId, PortId),
     /// A packet for a card with a queue for each class has passed the send delay.
     QueueByClass(PacketHandle),
-    /// Senders wait for a card with a queue for each class.
+    /// The frames in the stack of a card with a queue for each class have drained: waiting senders can continue.
     ClassTurns(HostId),
     /// A frame of a card with a queue for each class has left.
     FrameSent(HostId),

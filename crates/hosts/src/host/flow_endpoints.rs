@@ -308,6 +308,8 @@ impl FlowEndpoints {
     fn waits_for_card<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) -> bool {
         if visit.host.ports.is_some() {
             self.waiting = visit.host.waits_for_port(visit.now, self.id, self.way(), visit.env);
+        } else if visit.host.class_queues.is_some() {
+            self.waiting = visit.host.waits_for_class(visit.now, self.id, self.class(), visit.env);
         } else {
             self.waiting = true;
             visit.host.wait(visit.now, self.id, visit.env);
@@ -409,8 +411,9 @@ impl FlowEndpoints {
             let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
             return env.schedule(at, host.id, HostEvent::EmitByPort(packet, port));
         }
-        if host.class_queues.is_some() {
+        if let Some(queues) = &mut host.class_queues {
             let Some(delay) = delay else { return host.queue_by_class(now, packet, env) };
+            queues.commit(now, env.packets()[packet].class, host.card.serialisation(frame_bytes));
             let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
             return env.schedule(at, host.id, HostEvent::QueueByClass(packet));
         }

@@ -59,7 +59,7 @@ pub struct Hosts {
     #[configured]
     streams: RandomStreams,
     /// Totals without the counters in active flows and hosts; see [`Self::totals`].
-    totals: HostTotals,
+    pub(super) totals: HostTotals,
 }
 
 impl Hosts {
@@ -102,12 +102,8 @@ impl Hosts {
             return flow;
         }
         self.flows.push(FlowSlot::Waiting(Box::new(config)));
-        let (opener, is_here) = match config.request {
-            // The client is the receiver of the response, and opens the connection.
-            Some(_) => (config.destination, destination_is_here),
-            None => (config.source, source_is_here),
-        };
-        if is_here {
+        let opener = config.opener();
+        if self.hosts[opener.0 as usize].is_here {
             env.schedule(config.start, opener, HostEvent::FlowStart(flow));
         }
         flow
@@ -243,7 +239,7 @@ impl Hosts {
         self.deliver(now, packet.into(), env)
     }
 
-    fn activate(&mut self, now: Time, flow: FlowId) {
+    pub(super) fn activate(&mut self, now: Time, flow: FlowId) {
         let Some(slot) = self.flows.get_mut(flow.0 as usize) else { return };
         let FlowSlot::Waiting(config) = slot else { return };
         let transport = &self.transports[usize::from(config.transport.0)];
@@ -328,7 +324,8 @@ impl Hosts {
                 self.visit(now, flow, side, env, |connection, visit| connection.timer(direction, timer, visit));
             }
             Event::Answer(flow) => self.answer(now, flow, env),
-            Event::FlowStart(flow) => self.start(now, flow, env),
+            Event::FlowStart(flow) => self.collect_start(now, flow, env),
+            Event::StartFlows(host) => self.start_flows(now, host, env),
             Event::NextMessage(flow) => {
                 self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.next_message(visit));
             }
@@ -381,14 +378,6 @@ impl Hosts {
         let Some(FlowSlot::Active(connection)) = flows.get_mut(flow.0 as usize) else { return };
         connection.learn_from_request(transports, hosts, streams);
         self.visit(now, flow, Side::Sender, env, Connection::answer);
-    }
-
-    fn start<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
-        let Some(FlowSlot::Waiting(config)) = self.flows.get(flow.0 as usize) else { panic!("{flow:?} starts twice") };
-        let opener = if config.request.is_some() { config.destination } else { config.source };
-        self.activate(now, flow);
-        self.totals.flows_started += 1;
-        self.visit_at(now, flow, opener, env, Connection::start);
     }
 
     /// Delivers a packet after the receive delay; returns whether this ended its flow.

@@ -48,6 +48,7 @@ mod priority_tagger;
 mod progress;
 mod reorder_buffer;
 mod rpc;
+mod starts;
 mod state;
 mod timers;
 mod waits;

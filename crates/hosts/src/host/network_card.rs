@@ -4,7 +4,7 @@
 //! frames. If the rate changes during the run, frames wait elsewhere (`changing_line`), and the card has one at a time.
 
 use hitless_core::engine::Ring;
-use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES, MTU_FRAME_BYTES};
 use hitless_core::wire::{BitRate, Bytes, Duration, LineClock, LineTiming, Time};
 
 use super::card_timing::{CardClock, CardTiming};
@@ -26,7 +26,7 @@ pub struct NetworkCardConfig {
     /// Capacity of the queue; excess frames are dropped and counted. Linux: 1,000 packets (`txqueuelen`).
     pub capacity: QueueCapacity,
     /// Backlog at which senders must wait; they are woken when it has drained to half. Models byte queue limits and TCP
-    /// small queues in Linux, and the scheduler of an RDMA card.
+    /// small queues in Linux, and the scheduler of an RDMA card. Senders also wait for a queue without a place.
     pub backlog_limit: Bytes,
     /// Clock of the transmitter; `None` for an ideal one.
     pub clock: Option<CardClock>,
@@ -42,6 +42,17 @@ impl NetworkCardConfig {
             backlog_limit: Bytes::from_kilobytes(16),
             clock: None,
         }
+    }
+
+    /// Returns the backlog at which senders must wait. They do not overflow a short queue with full frames.
+    pub fn backlog_limit_bytes(&self) -> u64 {
+        let full_frame = u64::from(MTU_FRAME_BYTES + self.wire_overhead_bytes);
+        let limit = match self.capacity {
+            QueueCapacity::Unlimited => u64::MAX,
+            QueueCapacity::Packets(count) => u64::from(count.saturating_sub(1)) * full_frame,
+            QueueCapacity::Bytes(bytes) => bytes.0.saturating_sub(full_frame),
+        };
+        self.backlog_limit.0.min(limit).max(1)
     }
 }
 
@@ -89,6 +100,14 @@ impl Room {
             }
         }
     }
+
+    /// Returns when a queue of packets has a place for the next frame; a time that has passed if it has one.
+    fn has_place_at(&self, now: Time, busy_until: Time) -> Time {
+        let Room::Departures { times, limit } = self else { return now };
+        let waiting = || times.iter().filter(|&time| time > now);
+        // Without places beside the frame on the line, the card must be idle.
+        if waiting().count() < *limit as usize { now } else { waiting().next().unwrap_or(busy_until) }
+    }
 }
 
 /// A network card's transmit side.
@@ -107,6 +126,8 @@ pub struct NetworkCard {
     timing: Option<CardTiming>,
     wire_overhead_bytes: u32,
     rate: BitRate,
+    /// Whether the queue can be full before its senders have reached the backlog limit.
+    is_short: bool,
 }
 
 impl NetworkCard {
@@ -114,13 +135,16 @@ impl NetworkCard {
     pub fn new(config: &NetworkCardConfig) -> Self {
         let offset_ppb = config.clock.map_or(0, |clock| clock.offset_ppb);
         let clock = LineClock::off_by(config.rate, offset_ppb);
+        let shortest_frame = u64::from(MINIMUM_FRAME_BYTES + config.wire_overhead_bytes);
+        let fills_early = |count| u64::from(count) * shortest_frame < config.backlog_limit.0;
         Self {
             rate: config.rate,
+            is_short: matches!(config.capacity, QueueCapacity::Packets(count) if fills_early(count)),
             clock,
             timing: config.clock.map(|config| CardTiming::new(config.seed, clock)),
             wire_overhead_bytes: config.wire_overhead_bytes,
             room: Room::new(config),
-            backlog_limit: config.rate.time_for(config.backlog_limit.0.max(1)),
+            backlog_limit: config.rate.time_for(config.backlog_limit_bytes()),
             busy_until: Time::ZERO,
             committed_until: Time::ZERO,
         }
@@ -141,7 +165,8 @@ impl NetworkCard {
     /// Creates an idle card for one frame at a time, with a queue elsewhere. Senders wait for the backlog of all frames
     /// that they have committed.
     pub fn of_changing_line(config: &NetworkCardConfig) -> Self {
-        Self::new(&NetworkCardConfig { capacity: QueueCapacity::Unlimited, ..*config })
+        let backlog_limit = Bytes(config.backlog_limit_bytes());
+        Self::new(&NetworkCardConfig { capacity: QueueCapacity::Unlimited, backlog_limit, ..*config })
     }
 
     /// Changes the rate of later frames; the frame in transmission ends at the old rate. Only for a card of a changing
@@ -155,7 +180,7 @@ impl NetworkCard {
         }
         self.rate = config.rate;
         self.clock = LineClock::off_by(config.rate, config.clock.map_or(0, |clock| clock.offset_ppb));
-        self.backlog_limit = config.rate.time_for(config.backlog_limit.0.max(1));
+        self.backlog_limit = config.rate.time_for(config.backlog_limit_bytes());
         self.timing.iter_mut().for_each(|timing| timing.set_clock(self.clock));
     }
 
@@ -177,6 +202,11 @@ impl NetworkCard {
         self.rate
     }
 
+    /// Returns whether the clock is exact and frames have no small delays.
+    pub fn is_ideal(&self) -> bool {
+        self.timing.is_none()
+    }
+
     /// Queues a frame; returns when its last bit leaves, or `None` if the queue is full.
     ///
     /// The overhead of a frame (preamble and gap) counts before its last bit.
@@ -190,8 +220,9 @@ impl NetworkCard {
     #[inline(always)]
     pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
+        let departure = self.append(now, serialisation, frame_bytes)?;
         self.committed_until = self.committed_until.max(now) + serialisation;
-        self.append(now, serialisation, frame_bytes)
+        Some(departure)
     }
 
     #[inline]
@@ -264,12 +295,24 @@ impl NetworkCard {
 
     #[inline]
     pub fn has_room(&self, now: Time) -> bool {
-        self.committed_until.saturating_since(now) < self.backlog_limit
+        self.committed_until.saturating_since(now) < self.backlog_limit && (!self.is_short || self.has_place(now))
     }
 
-    /// Returns when the committed frames will have drained to half the limit.
-    pub fn drained_at(&self) -> Time {
-        Time(self.committed_until.as_ps().saturating_sub(self.backlog_limit.as_ps() / 2))
+    #[cold]
+    fn has_place(&self, now: Time) -> bool {
+        self.room.has_place_at(now, self.busy_until) <= now
+    }
+
+    /// Returns when the committed frames will have drained to half the limit, and the queue has a place. This can be
+    /// before `now`.
+    pub fn drained_at(&self, now: Time) -> Time {
+        let drained_at = Time(self.committed_until.as_ps().saturating_sub(self.backlog_limit.as_ps() / 2));
+        if self.is_short { drained_at.max(self.room.has_place_at(now, self.busy_until)) } else { drained_at }
+    }
+
+    /// Returns the time until which frames are committed.
+    pub fn committed_until(&self) -> Time {
+        self.committed_until
     }
 }
 
@@ -375,7 +418,7 @@ mod tests {
         assert!(card.has_room(Time(0)));
         card.commit(Time(0), 64);
         assert!(!card.has_room(Time(0)));
-        assert_eq!(card.drained_at(), Time(6_720));
-        assert!(card.has_room(card.drained_at()));
+        assert_eq!(card.drained_at(Time(0)), Time(6_720));
+        assert!(card.has_room(Time(6_720)));
     }
 }

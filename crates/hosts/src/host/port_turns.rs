@@ -130,7 +130,7 @@ impl HostState {
     /// Schedules the drain event of a lane with waiting flows, if necessary.
     fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
         let Some(ports) = &mut self.ports else { return };
-        let drained_at = ports.drained_at(lane).unwrap_or(now).max(now);
+        let drained_at = ports.drained_at(lane, now).unwrap_or(now).max(now);
         let line = ports.line_mut(lane);
         if !line.drain_pending && !line.flows.is_empty() {
             line.drain_pending = true;

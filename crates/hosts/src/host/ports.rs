@@ -45,6 +45,8 @@ pub struct Uplink {
     /// Highest rate during the run, whichever port is taken. Receivers use it: a divided run connects them later than
     /// an undivided one, and the sender's line can have changed.
     pub highest_rate: BitRate,
+    /// Whether the host has ideal clocks.
+    pub is_ideal: bool,
 }
 
 /// Flows that wait for room.
@@ -155,15 +157,17 @@ impl Ports {
     /// Returns a flow's port, or all ports together.
     pub fn uplink(&self, way: Way) -> Option<Uplink> {
         let ports = self.ports.iter();
+        let is_ideal = ports.clone().all(|port| port.card.is_ideal());
         if way.spreads {
             let sum =
                 |bps: &dyn Fn(&Port) -> u64| BitRate::from_bps(ports.clone().map(bps).fold(0, u64::saturating_add));
             let (rate, highest_rate) =
                 (sum(&|port| port.card.rate().as_bps())?, sum(&|port| port.highest_rate.as_bps())?);
-            return Some(Uplink { rate, ports: self.ports.len() as u16, highest_rate });
+            return Some(Uplink { rate, ports: self.ports.len() as u16, highest_rate, is_ideal });
         }
         let highest_rate = ports.map(|port| port.highest_rate).max()?;
-        Some(Uplink { rate: self.ports[usize::from(self.lane(way).0)].card.rate(), ports: 1, highest_rate })
+        let rate = self.ports[usize::from(self.lane(way).0)].card.rate();
+        Some(Uplink { rate, ports: 1, highest_rate, is_ideal })
     }
 
     pub fn card_mut(&mut self, port: PortId) -> &mut NetworkCard {
@@ -201,8 +205,8 @@ impl Ports {
     }
 
     /// Returns when the cards of a lane will have drained to half of their limits.
-    pub fn drained_at(&self, lane: Lane) -> Option<Time> {
-        self.cards(lane).map(NetworkCard::drained_at).max()
+    pub fn drained_at(&self, lane: Lane, now: Time) -> Option<Time> {
+        self.cards(lane).map(|card| card.drained_at(now)).max()
     }
 
     /// Takes a port down or up; returns the flows that waited for it and have to look for another.

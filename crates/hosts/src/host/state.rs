@@ -60,9 +60,8 @@ pub struct HostState {
     pub credits: CreditPacer,
     /// Packets dropped by the full card.
     pub dropped_packets: u64,
-    /// Event that gives waiting flows their turns.
-    #[configured]
-    turns: HostEvent,
+    /// Flows that start now.
+    pub(super) starting: Vec<FlowId>,
     /// The queues of a card with flow control.
     pub class_queues: Option<Box<ClassQueues>>,
     /// Whether this host belongs to this partition.
@@ -76,14 +75,10 @@ pub struct HostState {
 impl HostState {
     pub fn new(id: HostId, config: &HostConfig, stream: Stream) -> Self {
         let class_queues = config.flow_control.map(|control| ClassQueues::new(&config.network_card, Some(control)));
-        let (new_card, turns): (fn(&_) -> _, _) = match class_queues {
-            Some(_) => (NetworkCard::without_queue, HostEvent::ClassTurns(id)),
-            None => (NetworkCard::new, HostEvent::CardDrained(id)),
-        };
+        let card = &config.network_card;
         Self {
             id,
-            card: new_card(&config.network_card),
-            turns,
+            card: if class_queues.is_some() { NetworkCard::without_queue(card) } else { NetworkCard::new(card) },
             class_queues: class_queues.map(Box::new),
             stream,
             tcp_small_queues: config.tcp_small_queues,
@@ -94,6 +89,7 @@ impl HostState {
             kernel_stack: Stack::new(&config.kernel_stack),
             network_card_stack: Stack::new(&config.network_card_stack),
             waiting: VecDeque::new(),
+            starting: Vec::new(),
             drain_pending: false,
             credits: CreditPacer::default(),
             dropped_packets: 0,
@@ -105,7 +101,7 @@ impl HostState {
 
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
-        self.card.drained_at().as_ps() ^ self.waiting.len() as u64
+        self.card.committed_until().as_ps() ^ self.waiting.len() as u64
     }
 
     /// Returns the delays between a transport and the card.
@@ -162,7 +158,8 @@ impl HostState {
 
     /// Returns the rate and number of the ports that a flow uses.
     pub fn uplink(&self, way: Way) -> Uplink {
-        let of_card = || Uplink { rate: self.card.rate(), ports: 1, highest_rate: self.card.rate() };
+        let (rate, is_ideal) = (self.card.rate(), self.card.is_ideal());
+        let of_card = || Uplink { rate, ports: 1, highest_rate: rate, is_ideal };
         self.ports.as_ref().and_then(|ports| ports.uplink(way)).unwrap_or_else(of_card)
     }
 
@@ -185,7 +182,7 @@ impl HostState {
         self.waiting.push_back(flow);
     }
 
-    /// Takes a flow out of the waiting line, which a host with several ports only uses during a turn.
+    /// Takes a flow out of the waiting line, which a host with several ports or queues only uses during a turn.
     pub fn take_waiting(&mut self) -> Option<FlowId> {
         self.waiting.pop_front()
     }
@@ -196,9 +193,9 @@ impl HostState {
         if self.card.has_room(now) { self.waiting.pop_front() } else { None }
     }
 
-    /// Takes all flows out of the line; their classes are not known yet.
-    pub fn take_all_waiting(&mut self) -> VecDeque<FlowId> {
-        std::mem::take(&mut self.waiting)
+    /// Notes that the next turns are scheduled; returns false if they were already.
+    pub fn begin_drain(&mut self) -> bool {
+        !std::mem::replace(&mut self.drain_pending, true)
     }
 
     pub fn drain_fired(&mut self) {
@@ -216,10 +213,9 @@ impl HostState {
 
     /// Schedules the drain event for waiting flows, if necessary.
     pub fn arm_drain<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
-        if self.drain_pending || self.waiting.is_empty() {
+        if self.waiting.is_empty() || !self.begin_drain() {
             return;
         }
-        self.drain_pending = true;
-        env.schedule(self.card.drained_at().max(now), self.id, self.turns);
+        env.schedule(self.card.drained_at(now).max(now), self.id, HostEvent::CardDrained(self.id));
     }
 }

@@ -3,6 +3,7 @@
 mod addressed;
 mod gro;
 mod rpcs;
+mod short_queues;
 mod uet;
 mod unfinished;
 
@@ -294,7 +295,7 @@ fn messages_follow_each_other_after_the_gap() {
 #[test]
 fn a_lossless_flow_needs_one_timer_event_and_no_event_per_packet_without_delays() {
     let bench = Bench::with_flow(&ethernet(), roce(), Application::one_way(10 * 1_024));
-    assert_eq!(bench.run().world.host_events, 2, "the start and one timer");
+    assert_eq!(bench.run().world.host_events, 3, "two events of the start and one timer");
 }
 
 #[test]
@@ -361,16 +362,6 @@ fn the_backlog_limit_bounds_what_a_flow_puts_into_the_card() {
 }
 
 #[test]
-fn a_card_that_is_too_small_drops_and_the_flow_recovers() {
-    let network_card = NetworkCardConfig { capacity: QueueCapacity::Packets(4), ..NetworkCardConfig::at_rate(RATE) };
-    let bench =
-        Bench::with_flow(&HostConfig::with_network_card(network_card), roce(), Application::one_way(20 * 1_024)).run();
-    assert!(bench.hosts.totals().dropped_by_network_card > 0);
-    assert!(bench.world.drops.iter().all(|&reason| reason == HostDrop::NetworkCardFull));
-    assert_eq!(bench.world.flows[0].outcome, FlowOutcome::Completed);
-}
-
-#[test]
 fn an_unlimited_flow_fills_the_link_and_stops() {
     let bench = Bench::with_flow(
         &ethernet(),
@@ -419,9 +410,13 @@ fn lost_datagrams_leave_a_message_undelivered() {
 #[test]
 fn a_run_that_ends_early_reports_its_flows_and_later_packets_are_strays() {
     let mut bench = Bench::with_flow(&ethernet(), roce(), Application::one_way(100));
-    let Some(Reverse((now, number))) = bench.world.queue.pop() else { panic!("a start was scheduled") };
-    let Happening::Host(event) = bench.world.happenings[number as usize] else { panic!("a start was scheduled") };
-    bench.hosts.handle(now, event, &mut bench.world);
+    let mut now = Time::ZERO;
+    for _ in 0..2 {
+        let Some(Reverse((at, number))) = bench.world.queue.pop() else { panic!("a start was scheduled") };
+        let Happening::Host(event) = bench.world.happenings[number as usize] else { panic!("a start was scheduled") };
+        bench.hosts.handle(at, event, &mut bench.world);
+        now = at;
+    }
     bench.hosts.end_run(now, &mut bench.world);
     let bench = bench.run();
     assert_eq!(bench.world.flows[0].outcome, FlowOutcome::Unfinished);
@@ -515,7 +510,9 @@ fn packets_carry_what_a_fabric_needs() {
     let mut bench = Bench::new(&ethernet(), 2, roce());
     let flow = bench.add(0, 1, Application::one_way(1));
     let Some(Reverse((now, _))) = bench.world.queue.pop() else { panic!("a start was scheduled") };
-    bench.hosts.handle(now, HostEvent::FlowStart(flow), &mut bench.world);
+    for event in [HostEvent::FlowStart(flow), HostEvent::StartFlows(HostId(0))] {
+        bench.hosts.handle(now, event, &mut bench.world);
+    }
     let packet = bench.world.packets[PacketHandle(0)];
     assert_eq!((packet.source, packet.destination, packet.flow, packet.class), (HostId(0), HostId(1), flow, 1));
     assert_eq!((packet.ttl, packet.frame_bytes), (64, 79));

@@ -172,11 +172,12 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
 
     #[inline]
     fn schedule(&mut self, at: Time, host: HostId, event: HostEvent) {
-        if let HostEvent::FlowStart(flow) = event {
-            let order = OrderKey::new(kind::START, host.0, flow.0.into());
-            return self.shared.queue.push(at, order, SimulationEvent::Host(event));
-        }
-        self.shared.schedule(at, kind::HOST, host.0, SimulationEvent::Host(event));
+        let (number, event) = match event {
+            HostEvent::FlowStart(flow) => (u64::from(flow.0), SimulationEvent::Host(event)),
+            HostEvent::StartFlows(host) => (kind::START_ALL, SimulationEvent::StartFlows { host }),
+            _ => return self.shared.schedule(at, kind::HOST, host.0, SimulationEvent::Host(event)),
+        };
+        self.shared.queue.push(at, OrderKey::new(kind::START, host.0, number), event);
     }
 
     fn created(&mut self, packet: PacketHandle) {

@@ -1,7 +1,7 @@
 //! The simulator's events, and their order at equal times.
 
 use hitless_core::engine::{OrderKey, TraceHash};
-use hitless_core::wire::{OrderedSet, Time};
+use hitless_core::wire::{HostId, OrderedSet, Time};
 use hitless_hosts::HostEvent;
 use hitless_switch::SwitchEvent;
 
@@ -21,6 +21,8 @@ pub(super) enum SimulationEvent {
     NextFlow,
     /// The next flow of a sequence starts.
     NextInSequence { sequence: u32 },
+    /// The flows start for which the events of this time have come at a host.
+    StartFlows { host: HostId },
     /// The next entry of the schedule of faults and commands is due.
     Change,
     /// A link fails, or a consequence of a failure is due.
@@ -30,9 +32,10 @@ pub(super) enum SimulationEvent {
 }
 
 impl SimulationEvent {
-    /// Whether the event stays out of the trace: sampling, and the time of drawing flows, must not change the hash.
+    /// Whether the event stays out of the trace: sampling, and the time of drawing flows, must not change the hash, and
+    /// the start of each flow has a mark already.
     pub fn leaves_no_mark(self) -> bool {
-        matches!(self, Self::Sample { .. } | Self::NextFlow | Self::NextInSequence { .. })
+        matches!(self, Self::Sample { .. } | Self::NextFlow | Self::NextInSequence { .. } | Self::StartFlows { .. })
     }
 }
 
@@ -68,8 +71,11 @@ pub(super) mod kind {
     pub const ARRIVAL: u8 = 1;
     /// The next flow is taken from the workload or a sequence. Not in the trace.
     pub const DRAW: u8 = 2;
-    /// At the host that opens the flow; the sequence number is the flow's number.
+    /// At the host that opens the flow; the sequence number is the flow's number. The start of all these flows has the
+    /// number [`START_ALL`].
     pub const START: u8 = 3;
+    /// Above the numbers of all flows.
+    pub const START_ALL: u64 = 1 << 32;
     /// At the receiving switch; the sequence number holds the port above the sender's counter.
     pub const ORDERED_SET: u8 = 4;
     pub const SWITCH: u8 = 5;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hitless_core::engine::Progress;
 use hitless_core::wire::{Duration, Packet, PortId, Time, Transport};
+use hitless_hosts::HostEvent;
 use hitless_scenario::Scenario;
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::topology::{DirectedLink, LinkId, SwitchId, Topology};
@@ -217,6 +218,7 @@ impl<E: Edge> Run<E> {
                 return Reach::Packets;
             }
             SimulationEvent::Host(event) => network.handle_host(now, event),
+            SimulationEvent::StartFlows { host } => network.handle_host(now, HostEvent::StartFlows(host)),
             SimulationEvent::NextFlow => flow_starts.start_due(now, scenario, network),
             SimulationEvent::NextInSequence { sequence } => {
                 flow_starts.start_in_loop(now, sequence, scenario, network);

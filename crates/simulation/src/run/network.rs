@@ -240,6 +240,7 @@ impl<E: Edge> Network<E> {
             SimulationEvent::OrderedSetArrival { link, set } => self.arrive_ordered_set(now, link, set),
             SimulationEvent::Switch { switch, event } => self.handle_switch(now, switch, event),
             SimulationEvent::Host(event) => self.handle_host(now, event),
+            SimulationEvent::StartFlows { host } => self.handle_host(now, HostEvent::StartFlows(host)),
             other => unreachable!("{other:?} is no event of a node"),
         }
     }

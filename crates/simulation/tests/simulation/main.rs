@@ -37,6 +37,7 @@ mod renaming;
 mod requests;
 mod rimm;
 mod rivals;
+mod same_host;
 mod sequence;
 mod session;
 mod shared_switch;

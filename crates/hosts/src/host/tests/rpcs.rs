@@ -7,7 +7,7 @@ use crate::{PriorityTagging, Rank};
 const THINK: Duration = Duration::from_us(20);
 const REQUEST: Request = Request { bytes: 250, think: THINK };
 
-fn tcp(handshake: bool) -> TransportConfig {
+pub fn tcp(handshake: bool) -> TransportConfig {
     let timeout = Duration::from_ms(10);
     let (rto_min, rto_initial, syn_timeout) = (timeout, timeout, timeout);
     TransportConfig::Tcp(TcpSettings {

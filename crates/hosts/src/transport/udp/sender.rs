@@ -1,7 +1,8 @@
 //! The sender: one datagram per interval while there is data.
 
+use hitless_core::engine::{Stream, draws};
 use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_core::wire::{Ecn, Packet, Time, Transport, UdpHeader};
+use hitless_core::wire::{BitRate, Duration, Ecn, Packet, Time, Transport, UdpHeader};
 
 use super::config::UdpSettings;
 use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
@@ -10,6 +11,9 @@ use crate::transport::{Outgoing, Sender, SenderStatistics, TimeoutPurpose};
 ///
 /// It keeps its schedule: the n-th datagram after a pause is due when n frames have had time to pass at the flow's
 /// rate, however late earlier ones were sent. So the average is exact at every rate.
+///
+/// Without jitter, two flows of a host keep their phases, and one loses more at a full port ("On Traffic
+/// Phase Effects in Packet-Switched Gateways", Floyd and Jacobson 1992).
 #[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct UdpSender {
     config: UdpSettings,
@@ -21,6 +25,20 @@ pub struct UdpSender {
     train_wire_bytes: u64,
     next_at: Time,
     datagrams_sent: u64,
+    jitter: Option<Jitter>,
+}
+
+/// A delay of each datagram, uniform below a maximum. It does not change the schedule.
+#[derive(Clone, Debug, hitless_core::state::Value)]
+struct Jitter {
+    stream: Stream,
+    end: Duration,
+}
+
+impl Jitter {
+    fn draw(&mut self) -> Duration {
+        Duration(draws::below(&mut self.stream, self.end.0 as usize) as u64)
+    }
 }
 
 impl UdpSender {
@@ -33,7 +51,20 @@ impl UdpSender {
             train_wire_bytes: 0,
             next_at: Time::ZERO,
             datagrams_sent: 0,
+            jitter: None,
         }
+    }
+
+    /// Delays each datagram by up to the time of a frame on the host's line, or of the interval if that is shorter.
+    pub fn with_jitter(self, line_rate: BitRate, stream: Stream) -> Self {
+        let wire_bytes = self.config.frame_bytes.0 + u64::from(self.config.wire_overhead_bytes);
+        let end = line_rate.max(self.config.rate).time_for(wire_bytes);
+        Self { jitter: Some(Jitter { stream, end }), ..self }
+    }
+
+    /// Returns the jitter of the next datagram.
+    fn draw_jitter(&mut self) -> Duration {
+        self.jitter.as_mut().map_or(Duration::ZERO, Jitter::draw)
     }
 
     pub fn withdraw_unsent(&mut self) -> u64 {
@@ -50,7 +81,8 @@ impl UdpSender {
     fn schedule_next(&mut self, frame_bytes: u32) {
         self.train_wire_bytes += u64::from(frame_bytes + self.config.wire_overhead_bytes);
         // Relative to the start of the train, not to the previous datagram, so that rounding errors do not add up.
-        self.next_at = self.train_start + self.config.rate.time_for(self.train_wire_bytes);
+        let scheduled_at = self.train_start + self.config.rate.time_for(self.train_wire_bytes);
+        self.next_at = scheduled_at + self.draw_jitter();
     }
 }
 
@@ -59,7 +91,7 @@ impl Sender for UdpSender {
         if !self.has_data() && self.next_at <= now {
             self.train_start = now;
             self.train_wire_bytes = 0;
-            self.next_at = now;
+            self.next_at = now + self.draw_jitter();
         }
         self.written_bytes += bytes;
     }
@@ -145,6 +177,26 @@ mod tests {
         let rate = BitRate::from_bps(3_000_000_000_007).unwrap();
         let sent = send_times(rate, 1_000 * 1_472);
         assert_eq!(sent[999].0, rate.time_for(999 * 1_538).as_ps());
+    }
+
+    #[test]
+    fn jitter_stays_below_a_frame_time_of_the_line_and_does_not_change_the_schedule() {
+        let interval = BitRate::from_gbps(10).time_for(1_538);
+        for (line_gbps, frame_ps) in [(100, 123_040), (10, 1_230_400), (1, 1_230_400)] {
+            let settings = UdpSettings::at_rate(BitRate::from_gbps(10));
+            let stream = hitless_core::engine::RandomStreams::new(1).stream("pacing");
+            let mut sender = UdpSender::new(settings).with_jitter(BitRate::from_gbps(line_gbps), stream);
+            sender.write(Time::ZERO, 10_000 * 1_472);
+            let mut delays = Vec::new();
+            for number in 0..10_000 {
+                let now = sender.next_timeout();
+                assert!(now == Time::ZERO || sender.poll_transmit(Time(now.0 - 1)).is_none());
+                sender.poll_transmit(now).unwrap();
+                delays.push(now.0 - number * interval.0);
+            }
+            let (mean, max) = (delays.iter().sum::<u64>() / 10_000, delays.iter().max().copied().unwrap());
+            assert!(max < frame_ps && mean.abs_diff(frame_ps / 2) < frame_ps / 50, "{line_gbps}: {mean}, {max}");
+        }
     }
 
     #[test]

@@ -31,10 +31,15 @@ impl Partition {
             let Some((now, happened)) = self.network.take_turn(end) else { break };
             debug_assert!(now >= self.now, "time runs backwards");
             self.now = now;
-            self.events += 1;
-            if let Happened::Due { order, event } = happened {
-                self.network.shared.clocks.record(now, order);
-                self.network.handle(now, event);
+            match happened {
+                Happened::Arrival { .. } => self.events += 1,
+                Happened::Due { order, event } => {
+                    if !event.leaves_no_mark() {
+                        self.network.shared.clocks.record(now, order);
+                        self.events += 1;
+                    }
+                    self.network.handle(now, event);
+                }
             }
         }
         self.hand_over(post)
