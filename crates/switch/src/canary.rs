@@ -32,7 +32,7 @@ pub enum Canary {
     IdlePort,
     /// A packet is dropped without a counted reason.
     UnnamedLoss,
-    /// A window of a divided run is one picosecond longer than the partitions' lookahead.
+    /// A window of a divided run is one nanosecond longer than the partitions' lookahead.
     WideWindow,
 }
 

@@ -58,6 +58,22 @@ fn lets_little_through(entry: &Table) -> bool {
     has_two_rounds || holds_little || has_few_bytes
 }
 
+/// Returns whether packets wait for a switch's processor for longer than Swift's target: Swift takes each wait for
+/// congestion, and sends a packet per 100 round trips (seed 93,012,197).
+fn waits_beyond_target(world: &World) -> bool {
+    let has_target = |transport: &Table| transport.get("congestion").and_then(|of| of.get("base_target")).is_some();
+    let has_steps = |entry: &Table| entry.get("scheduler").and_then(|scheduler| scheduler.get("step")).is_some();
+    world.entries("transport").any(has_target) && world.entries("mechanism").any(has_steps)
+}
+
+/// Returns whether a card can drop packets of a window again and again: its queue is short, and senders do not wait for
+/// a place in it, or not for packets in the stack.
+fn card_drops(world: &World) -> bool {
+    let is_false = |name: &str| world.value(name).and_then(Value::as_bool) == Some(false);
+    let delays = ["host.kernel", "host.network_card"].iter().any(|stack| world.value(stack).is_some());
+    world.value("host.nic_queue").is_some() && (is_false("host.tcp_small_queues") || delays)
+}
+
 /// Parses a quantity of bytes without a prefix, as worlds are drawn.
 fn bytes(text: &str) -> Option<i64> {
     text.strip_suffix(" B")?.parse().ok()
@@ -85,8 +101,8 @@ pub fn progress(evidence: &Evidence<'_>) -> Finding {
     let is_bound = evidence.world.value("until").and_then(Value::as_str) == Some("all-flows-done")
         && evidence.world.entries("transport").all(tries_again_soon);
     let starves = evidence.world.kinds().iter().any(|kind| MAY_STARVE.contains(kind))
-        // A card with a queue of a few packets drops most of a window, which some transports then resend forever.
-        || evidence.world.value("host.nic_queue").is_some()
+        || card_drops(evidence.world)
+        || waits_beyond_target(evidence.world)
         || headers_starve_packets(evidence.world)
         || evidence.world.entries("mechanism").any(lets_little_through);
     if !is_bound || starves {

@@ -107,7 +107,7 @@ impl Course<'_> {
     /// Runs all partitions from the first event, `next`, through one lookahead, within which no partition can affect
     /// another; at most up to `limit`.
     fn window(&mut self, next: Time, limit: Time) {
-        let beyond = Duration(u64::from(sings(Canary::WideWindow)));
+        let beyond = Duration(1_000 * u64::from(sings(Canary::WideWindow)));
         // Whatever a partition sends from `next` on arrives at least one lookahead later, hence after the window.
         let end = (next + self.lookahead + beyond).min(limit);
         let Global { flow_starts, scenario, .. } = self.global;
