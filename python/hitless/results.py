@@ -175,6 +175,11 @@ class ResultsFolder:
                 _remove_if_empty(folder)
         self._lock.release()
 
+    def begin(self, name: str = "manifest.json") -> None:
+        """Write a manifest that marks the results as interrupted, until the last write replaces it."""
+        with self.troubles_kept():
+            self.write_json(name, self.manifest(["hitless", *sys.argv[1:]], [], interrupted=True, incomplete=[]))
+
     @contextmanager
     def troubles_kept(self) -> Iterator[None]:
         """Store errors of the system as `trouble`, and continue: there are still results to show."""

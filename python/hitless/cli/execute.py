@@ -100,9 +100,9 @@ def execute(
 ) -> Execution[RowType]:
     """Run with progress on stderr and write everything; ``more`` goes into the manifest.
 
-    The folder is made after the interrupt handler is installed. SIGQUIT asks for the state until everything is written.
+    The folder is made after the interrupt handler is installed. Both handlers stay until everything is written.
     """
-    with on_quit(source.tell):
+    with on_quit(source.tell), on_interrupt(source.stop):
         return _execute(source, make_folder, what, renderer, more)
 
 
@@ -116,10 +116,11 @@ def _execute(
     began_s = time.monotonic()
     results: list[Result[RowType]] = []
     described: list[dict[str, Any]] = []
-    with on_interrupt(source.stop), ProgressDisplay(what) as display:
+    with ProgressDisplay(what) as display:
         folder = make_folder()
         if folder.replaces is not None:
             print_note(f"the results of {folder.replaces} in {folder.path} are replaced")
+        folder.begin()
         for result in source.results(lambda tasks: display.look([task for task in tasks if not task.was_there])):
             results.append(result)
             with folder.troubles_kept():
@@ -143,8 +144,6 @@ def _raise_refusals(result: Result[RowType]) -> None:
 
 def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest: dict[str, Any]) -> None:
     folder, document = execution.folder, execution.as_json()
-    # Files of an earlier run are replaced one by one: without a manifest, the folder is incomplete.
-    (folder.path / "manifest.json").unlink(missing_ok=True)
     folder.write_json("summary.json", document)
     rows = [
         {"exhibit": result.id, **row.as_json(result.shortened), "paper": row.reference}

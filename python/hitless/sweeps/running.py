@@ -92,17 +92,24 @@ class Sweeping:
             look = (
                 stack.enter_context(watched("sweeping", self.study.stop)) if self.options.progress else lambda _: None
             )
+            self.folder.begin(self._manifest)
             [result] = self.study.results(look, self._write_tables)
+            return self._write(result)
+
+    @property
+    def _manifest(self) -> str:
+        return f"manifest{self.options.shard.suffix}.json"
+
+    def _write(self, result: Result[Measurement]) -> tuple[Swept, Result[Measurement]]:
         if self.folder.trouble is not None:
             raise self.folder.trouble
         write(self.folder, self.plan, self.options.shard, self.runs.frame, complete=result.complete)
         described = [describe(task, task.run, "") for task in result.tasks if task.run is not None]
         more = {"interrupted": self.study.interrupted, "incomplete": [] if result.complete else [result.id]}
         manifest = self.folder.manifest(sys.argv, described, **more)
-        suffix = self.options.shard.suffix
-        self.folder.write_json(f"manifest{suffix}.json", manifest)
-        if not suffix:
+        if not self.options.shard.suffix:
             write_report(self.folder, result, manifest)
+        self.folder.write_json(self._manifest, manifest)
         return Swept(self.folder.path), result
 
     def _write_tables(self, task: Task) -> None:
