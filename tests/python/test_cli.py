@@ -362,7 +362,7 @@ def test_a_closed_terminal_stops_a_run_with_its_results_and_nohup_lets_it_go_on(
         process, ours = pty.fork()
         if process == 0:
             os.chdir(tmp_path)
-            os.execvp("env", ["env", *prefix, *FAKE, "run", "slow.toml", "--out", str(out)])
+            os.execvp("env", ["env", *prefix, *FAKE, "run", "slow.toml", "--out", str(out)])  # noqa: S606
         wait_until((out / "manifest.json").exists)
         time.sleep(2.5)  # a bar is on the terminal
         os.close(ours)

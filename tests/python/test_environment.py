@@ -108,6 +108,14 @@ def test_an_odd_folder_is_refused_before_the_run(hitless, scenario, tmp_path, ou
     assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
 
 
+def test_a_quoted_tilde_is_the_home_folder(hitless, scenario, tmp_path):
+    here = tmp_path / "here"
+    here.mkdir()
+    hitless("run", "~/mine.toml", "--out=~/out", cwd=here, env=os.environ | {"HOME": str(tmp_path)})
+    assert (tmp_path / "out/manifest.json").exists()
+    assert list(here.iterdir()) == []
+
+
 def test_a_folder_whose_name_has_a_nul_is_refused(tmp_path):
     with pytest.raises(BadInput, match="control character"):
         ResultsFolder("a", tmp_path / "a\0b")
@@ -295,6 +303,15 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_traceback(tmp_path
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode in {-2, 130}
     assert done.stderr == ""
+
+
+def test_ctrl_c_in_the_first_milliseconds_is_handled_before_typing_is_imported():
+    """Until then, it shows a traceback. A script of pip imports re itself."""
+    code = "import re, sys; before = set(sys.modules); import hitless.__main__; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = {"hitless", "hitless.__main__", "hitless.native", "signal"}
+    wanted |= {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
+    assert set(done.stdout.split()) <= wanted
 
 
 class Greedy:
