@@ -26,6 +26,7 @@ from hitless.whole_file import read_bytes, read_text, whole
 HERE = Path(__file__).parent
 FAKE = [sys.executable, str(HERE / "fake_hitless.py")]
 ESCAPE = "\x1b[31mred\x9b0m"
+REVERSED = "\u202emoc\u2066\u200f\u2028"
 
 
 @pytest.fixture
@@ -275,6 +276,17 @@ def test_control_characters_reach_no_table():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"\x1b", "\x9b"} & set(done.stdout + done.stderr)
     assert (done.stdout + done.stderr).count("\\u001b[31") >= 6
+
+
+def test_characters_that_reverse_text_reach_no_terminal(hitless, tmp_path):
+    assert visible(REVERSED) == r"\u202emoc\u2066\u200f\u2028"
+    joined = "\u0645\u06cc\u200c\u062e \U0001f469\u200d\U0001f52c"
+    assert visible(joined) == joined
+    (tmp_path / f"{REVERSED}.toml").write_text('scheme = "LG"\nmessages = 1000\n')
+    for arguments, code in (([f"{REVERSED}.toml", "--json"], 0), ([f"{REVERSED}.toml"], 0), ([f"no{REVERSED}.toml"], 2)):
+        done = hitless("run", *arguments, code=code)
+        assert not set("\u202e\u2066\u200f\u2028") & set(done.stdout + done.stderr)
+        assert r"\u202emoc" in done.stdout + done.stderr
 
 
 def test_control_characters_reach_no_picture_and_it_is_valid_xml():
