@@ -116,11 +116,20 @@ class ResultsFolder:
     behind.
     """
 
-    def __init__(self, what: str, out: Path | None = None, *, may_replace: bool = False, part: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        out: Path | None = None,
+        *,
+        may_replace: bool = False,
+        part: str = "",
+        points: Path | None = None,
+    ) -> None:
         """``may_replace``: the caller has checked that an existing folder is of this kind.
 
-        ``part`` names a part of results that several processes write.
+        ``part`` names a part of results that several processes write, ``points`` the folder of cached points.
         """
+        self._points = points
         self._began = datetime.now(UTC)
         self._written: list[Path] = []
         self.trouble: OSError | None = None
@@ -201,7 +210,9 @@ class ResultsFolder:
 
     def _failure(self, refused: OSError) -> HitlessError:
         what = f"the results cannot be written: {reason(refused)}"
-        hint = "nothing of this run is kept; free some space, or choose another --out"
+        has_points = self._points is not None and any(self._points.glob("*"))
+        kept = f"only finished runs are kept, in {self._points}" if has_points else "nothing of this run is kept"
+        hint = f"{kept}; free some space, or choose another --out"
         return HitlessError(what, where=str(self.path), hint=hint)
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> None:

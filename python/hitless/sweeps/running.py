@@ -69,7 +69,7 @@ class Sweeping:
             executor=self.options.executor,
         )
         part = f"sweep{self.options.shard.suffix}" if self.options.shard.suffix else ""
-        self.folder = ResultsFolder("sweep", path, may_replace=True, part=part)
+        self.folder = ResultsFolder("sweep", path, may_replace=True, part=part, points=self.kept.folder)
         _refuse_another(path, self.plan)
 
     @property

@@ -38,7 +38,11 @@ def envelope(options: EnvelopeOptions) -> int:
     entry = Entry(f"envelope/{mechanism}", f"{mechanism}: {system.trouble}", headline=False, make=lambda: exhibit)
     kept = KeptPoints((out or RESULTS) / "points")
     campaign = Campaign([entry], seed=seed, jobs=options.jobs, kept=kept, fresh=options.fresh)
-    execution = execute(campaign, lambda: ResultsFolder(f"envelope-{mechanism}", out), "mapping", page, seed=seed)
+
+    def make_folder() -> ResultsFolder:
+        return ResultsFolder(f"envelope-{mechanism}", out, points=kept.folder)
+
+    execution = execute(campaign, make_folder, "mapping", page, seed=seed)
     document = {"mechanism": mechanism, "seeds": grid.seeds, "cells": [cell.as_json() for cell in exhibit.cells]}
     with execution.folder.troubles_kept():
         execution.folder.write_json("envelope.json", document)

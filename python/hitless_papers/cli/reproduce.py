@@ -52,9 +52,11 @@ def reproduce(options: ReproduceOptions) -> int:
         if not patterns and executor is None:
             _tell_how_long(campaign.seeds, effort, jobs)
         _tell_who_has_one_seed(campaign)
-        execution = execute(
-            campaign, lambda: ResultsFolder("reproduce", out), "simulating", page, seed=seed, effort=effort
-        )
+
+        def make_folder() -> ResultsFolder:
+            return ResultsFolder("reproduce", out, points=kept.folder if kept else None)
+
+        execution = execute(campaign, make_folder, "simulating", page, seed=seed, effort=effort)
     if kept is not None and kept.trouble is not None:
         print_note(f"warning: points could not be kept in {kept.folder}: {kept.trouble.strerror}")
     if options.json:
