@@ -107,6 +107,8 @@ def _holder(inode: int) -> str:
 RESULTS = Path("results")
 """Default parent of result folders."""
 PLOTS = "plots.json"
+_TABLES_AND_MORE = ("*.parquet", "*/*.parquet", "*/*/*.pcapng", "pictures/*.svg")
+_LEFT_SHOWN = 3
 
 
 class ResultsFolder:
@@ -147,6 +149,7 @@ class ResultsFolder:
                 where=str(out or RESULTS),
                 hint="choose another --out",
             ) from refused
+        self._may_hold_another = not (may_replace or self._is_new)
         if not may_replace:
             self._look_for_earlier()
 
@@ -183,6 +186,17 @@ class ResultsFolder:
             for folder in (*self.path.glob("*/"), self.path):
                 _remove_if_empty(folder)
         self._lock.release()
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return the warning about results of earlier runs, which this run has not replaced."""
+        if not self._may_hold_another:
+            return []
+        files = {path for pattern in _TABLES_AND_MORE for path in self.path.glob(pattern)}
+        left = sorted(str(path.relative_to(self.path)) for path in files.difference(self._written))
+        more = f" and {len(left) - _LEFT_SHOWN} more" if len(left) > _LEFT_SHOWN else ""
+        told = f"{self.path} also has files that this run did not write: {', '.join(left[:_LEFT_SHOWN])}{more}"
+        return [told] if left else []
 
     def begin(self, name: str = "manifest.json") -> None:
         """Write a manifest that marks the results as interrupted, until the last write replaces it."""
@@ -270,7 +284,7 @@ class ResultsFolder:
             **more,
             "own_mechanisms": [*crates.loaded(), *kinds.loaded()],
             "drops": dict(drops),
-            "warnings": [f"{run['name']}: {text}" for run in runs for text in run["warnings"]],
+            "warnings": [*self.warnings, *(f"{run['name']}: {text}" for run in runs for text in run["warnings"])],
             "runs": list(runs),
         }
 

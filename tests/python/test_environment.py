@@ -90,6 +90,21 @@ def test_two_runs_into_one_folder_do_not_mix_their_files(tmp_path):
         first.communicate()
 
 
+def test_a_run_into_the_folder_of_an_interrupted_one_names_the_files_that_are_not_its_own(hitless, scenario, tmp_path):
+    old = tmp_path / "out/run-old"
+    old.mkdir(parents=True)
+    (old / "flows.parquet").write_text("rows of another run")
+    (tmp_path / "out/manifest.json").write_text('{"interrupted": true}')
+    for _ in range(2):
+        done = hitless("run", "mine.toml", "--out", "out")
+        warning = "out also has files that this run did not write: run-old/flows.parquet"
+        assert f"warning: {warning}\n" in done.stderr
+        assert warning in json.loads((tmp_path / "out/manifest.json").read_text())["warnings"]
+        assert warning in (tmp_path / "out/report.html").read_text()
+    (old / "flows.parquet").unlink()
+    assert "did not write" not in hitless("run", "mine.toml", "--out", "out").stderr
+
+
 @pytest.mark.parametrize(
     ("out", "told"),
     [
@@ -283,8 +298,8 @@ def test_characters_that_reverse_text_reach_no_terminal(hitless, tmp_path):
     joined = "\u0645\u06cc\u200c\u062e \U0001f469\u200d\U0001f52c"
     assert visible(joined) == joined
     (tmp_path / f"{REVERSED}.toml").write_text('scheme = "LG"\nmessages = 1000\n')
-    for arguments, code in (([f"{REVERSED}.toml", "--json"], 0), ([f"{REVERSED}.toml"], 0), ([f"no{REVERSED}.toml"], 2)):
-        done = hitless("run", *arguments, code=code)
+    for words, code in ((["", "--json"], 0), ([""], 0), (["no"], 2)):
+        done = hitless("run", f"{words[0]}{REVERSED}.toml", *words[1:], code=code)
         assert not set("\u202e\u2066\u200f\u2028") & set(done.stdout + done.stderr)
         assert r"\u202emoc" in done.stdout + done.stderr
 

@@ -84,6 +84,8 @@ class Execution(Generic[RowType]):
 
     def tell_place(self) -> None:
         """Print the folder of the results, or the reason why they are missing, and release its lock."""
+        for warning in self.folder.warnings:
+            print_note(f"warning: {warning}")
         if self.folder.failure is not None:
             print_error(self.folder.failure)
         self.folder.close()
@@ -131,7 +133,7 @@ def _execute(
     incomplete = [result.id for result in results if not result.complete]
     more |= {"interrupted": source.interrupted, "incomplete": incomplete}
     with folder.troubles_kept():
-        _write(execution, renderer, folder.manifest(["hitless", *sys.argv[1:]], described, **more))
+        _write(execution, renderer, lambda: folder.manifest(["hitless", *sys.argv[1:]], described, **more))
     return execution
 
 
@@ -142,7 +144,9 @@ def _raise_refusals(result: Result[RowType]) -> None:
             raise failure.__cause__
 
 
-def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest: dict[str, Any]) -> None:
+def _write(
+    execution: Execution[RowType], renderer: Renderer[RowType], make_manifest: Callable[[], dict[str, Any]]
+) -> None:
     folder, document = execution.folder, execution.as_json()
     folder.write_json("summary.json", document)
     rows = [
@@ -152,6 +156,7 @@ def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest:
     ]
     if rows:
         folder.write_tables({"rows": pl.DataFrame(rows, infer_schema_length=None)})
-    folder.write_text("report.html", renderer.render_report(execution.results, manifest))
     folder.write_pictures(renderer.named_plots(execution.results))
+    manifest = make_manifest()
+    folder.write_text("report.html", renderer.render_report(execution.results, manifest))
     folder.write_json("manifest.json", manifest)

@@ -92,13 +92,9 @@ class Sweeping:
             look = (
                 stack.enter_context(watched("sweeping", self.study.stop)) if self.options.progress else lambda _: None
             )
-            self.folder.begin(self._manifest)
+            self.folder.begin(f"manifest{self.options.shard.suffix}.json")
             [result] = self.study.results(look, self._write_tables)
             return self._write(result)
-
-    @property
-    def _manifest(self) -> str:
-        return f"manifest{self.options.shard.suffix}.json"
 
     def _write(self, result: Result[Measurement]) -> tuple[Swept, Result[Measurement]]:
         if self.folder.trouble is not None:
@@ -107,9 +103,10 @@ class Sweeping:
         described = [describe(task, task.run, "") for task in result.tasks if task.run is not None]
         more = {"interrupted": self.study.interrupted, "incomplete": [] if result.complete else [result.id]}
         manifest = self.folder.manifest(sys.argv, described, **more)
-        if not self.options.shard.suffix:
+        suffix = self.options.shard.suffix
+        if not suffix:
             write_report(self.folder, result, manifest)
-        self.folder.write_json(self._manifest, manifest)
+        self.folder.write_json(f"manifest{suffix}.json", manifest)
         return Swept(self.folder.path), result
 
     def _write_tables(self, task: Task) -> None:
