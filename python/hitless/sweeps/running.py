@@ -13,6 +13,7 @@ from hitless.errors import BadInput, warn
 from hitless.outcome.tables import write_frame
 from hitless.report.page import named_plots, render_report
 from hitless.results import RESULTS, ResultsFolder, describe
+from hitless.runs.elsewhere import refuse_what_cannot_travel
 from hitless.runs.keeping import KeptPoints
 from hitless.runs.pool import Task
 from hitless.runs.result import Measurement, Result, failed
@@ -68,6 +69,8 @@ class Sweeping:
             fresh=self.options.fresh,
             executor=self.options.executor,
         )
+        if self.options.executor is not None:
+            refuse_what_cannot_travel(self.study.tasks)
         part = f"sweep{self.options.shard.suffix}" if self.options.shard.suffix else ""
         self.folder = ResultsFolder("sweep", path, may_replace=True, part=part, points=self.kept.folder)
         _refuse_another(path, self.plan)
