@@ -24,11 +24,13 @@ hitless`` is fast.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from hitless import native as _native_choice
 
+TYPE_CHECKING = False  # type checkers know the name; `typing` would take most of the time before Ctrl-C is handled
 if TYPE_CHECKING:
+    from typing import Any
+
     from hitless import types as types
 
     __version__: str
@@ -115,7 +117,7 @@ PUBLIC = (*_MODULE_OF, "types")
 """The public API; a test compares it with tests/simulator/public_surface.txt."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import one of the names above from its module."""
     if name == "types":
         try:

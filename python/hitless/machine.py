@@ -1,5 +1,6 @@
 """Description of the machine that made a result, for the manifest."""
 
+import functools
 import os
 import platform
 import subprocess
@@ -21,6 +22,7 @@ def describe_machine() -> dict[str, str | int | None]:
     }
 
 
+@functools.cache  # the code that runs is the code at the start
 def source_commit() -> str | None:
     """Return the commit of this program's checkout, with "+" if it was modified; None outside a checkout."""
     try:

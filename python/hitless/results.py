@@ -107,6 +107,8 @@ def _holder(inode: int) -> str:
 RESULTS = Path("results")
 """Default parent of result folders."""
 PLOTS = "plots.json"
+_TABLES_AND_MORE = ("*.parquet", "*/*.parquet", "*/*/*.pcapng", "pictures/*.svg")
+_LEFT_SHOWN = 3
 
 
 class ResultsFolder:
@@ -116,11 +118,20 @@ class ResultsFolder:
     behind.
     """
 
-    def __init__(self, what: str, out: Path | None = None, *, may_replace: bool = False, part: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        out: Path | None = None,
+        *,
+        may_replace: bool = False,
+        part: str = "",
+        points: Path | None = None,
+    ) -> None:
         """``may_replace``: the caller has checked that an existing folder is of this kind.
 
-        ``part`` names a part of results that several processes write.
+        ``part`` names a part of results that several processes write, ``points`` the folder of cached points.
         """
+        self._points = points
         self._began = datetime.now(UTC)
         self._written: list[Path] = []
         self.trouble: OSError | None = None
@@ -138,6 +149,7 @@ class ResultsFolder:
                 where=str(out or RESULTS),
                 hint="choose another --out",
             ) from refused
+        self._may_hold_another = not (may_replace or self._is_new)
         if not may_replace:
             self._look_for_earlier()
 
@@ -175,6 +187,22 @@ class ResultsFolder:
                 _remove_if_empty(folder)
         self._lock.release()
 
+    @property
+    def warnings(self) -> list[str]:
+        """Return the warning about results of earlier runs, which this run has not replaced."""
+        if not self._may_hold_another:
+            return []
+        files = {path for pattern in _TABLES_AND_MORE for path in self.path.glob(pattern)}
+        left = sorted(str(path.relative_to(self.path)) for path in files.difference(self._written))
+        more = f" and {len(left) - _LEFT_SHOWN} more" if len(left) > _LEFT_SHOWN else ""
+        told = f"{self.path} also has files that this run did not write: {', '.join(left[:_LEFT_SHOWN])}{more}"
+        return [told] if left else []
+
+    def begin(self, name: str = "manifest.json") -> None:
+        """Write a manifest that marks the results as interrupted, until the last write replaces it."""
+        with self.troubles_kept():
+            self.write_json(name, self.manifest(["hitless", *sys.argv[1:]], [], interrupted=True, incomplete=[]))
+
     @contextmanager
     def troubles_kept(self) -> Iterator[None]:
         """Store errors of the system as `trouble`, and continue: there are still results to show."""
@@ -196,7 +224,9 @@ class ResultsFolder:
 
     def _failure(self, refused: OSError) -> HitlessError:
         what = f"the results cannot be written: {reason(refused)}"
-        hint = "nothing of this run is kept; free some space, or choose another --out"
+        has_points = self._points is not None and any(self._points.glob("*"))
+        kept = f"only finished runs are kept, in {self._points}" if has_points else "nothing of this run is kept"
+        hint = f"{kept}; free some space, or choose another --out"
         return HitlessError(what, where=str(self.path), hint=hint)
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> None:
@@ -254,7 +284,7 @@ class ResultsFolder:
             **more,
             "own_mechanisms": [*crates.loaded(), *kinds.loaded()],
             "drops": dict(drops),
-            "warnings": [f"{run['name']}: {text}" for run in runs for text in run["warnings"]],
+            "warnings": [*self.warnings, *(f"{run['name']}: {text}" for run in runs for text in run["warnings"])],
             "runs": list(runs),
         }
 

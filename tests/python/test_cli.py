@@ -335,6 +335,42 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     assert json.loads((tmp_path / "out/manifest.json").read_text())["interrupted"] is True
 
 
+@pytest.mark.parametrize(
+    "numbers", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGTERM), (signal.SIGHUP,)]
+)
+@pytest.mark.parametrize("command", ["run", "compare", "sweep"])
+def test_a_second_ctrl_c_or_a_hangup_leaves_a_manifest_that_says_interrupted(tmp_path, command, numbers):
+    (tmp_path / "slow.toml").write_text("seconds = 300.0\n")
+    (tmp_path / "sweep.toml").write_text('scenario = "slow.toml"\nseeds = 2\n[axes]\nmedian_us = [1.0, 2.0]\n')
+    arguments = {"run": ["slow.toml"], "compare": ["slow.toml", "--set", "median_us=2.0"], "sweep": ["sweep.toml"]}
+    words = [*FAKE, command, *arguments[command], "--out", "out"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        wait_until((tmp_path / "out/manifest.json").exists, process=process)
+        for number in numbers:
+            process.send_signal(number)
+            time.sleep(0.01)
+        stderr = process.communicate(timeout=300)[1]
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["interrupted"] is True
+
+
+def test_a_closed_terminal_stops_a_run_with_its_results_and_nohup_lets_it_go_on(tmp_path):
+    (tmp_path / "slow.toml").write_text("seconds = 4.0\n")
+    for prefix, code in (([], 130), (["nohup"], 0)):
+        out = tmp_path / f"out{code}"
+        process, ours = pty.fork()
+        if process == 0:
+            os.chdir(tmp_path)
+            os.execvp("env", ["env", *prefix, *FAKE, "run", "slow.toml", "--out", str(out)])  # noqa: S606
+        wait_until((out / "manifest.json").exists)
+        time.sleep(2.5)  # a bar is on the terminal
+        os.close(ours)
+        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == code
+        assert json.loads((out / "manifest.json").read_text())["interrupted"] is (code == 130)
+        assert (out / "report.html").exists()
+
+
 def test_ctrl_c_prints_no_empty_tables_and_says_how_to_go_on(tmp_path):
     command = [*FAKE, "reproduce", "demo/endless", "--quick", "--jobs", "1", "--out", "out"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)

@@ -26,6 +26,7 @@ from hitless.whole_file import read_bytes, read_text, whole
 HERE = Path(__file__).parent
 FAKE = [sys.executable, str(HERE / "fake_hitless.py")]
 ESCAPE = "\x1b[31mred\x9b0m"
+REVERSED = "\u202emoc\u2066\u200f\u2028"
 
 
 @pytest.fixture
@@ -89,6 +90,21 @@ def test_two_runs_into_one_folder_do_not_mix_their_files(tmp_path):
         first.communicate()
 
 
+def test_a_run_into_the_folder_of_an_interrupted_one_names_the_files_that_are_not_its_own(hitless, scenario, tmp_path):
+    old = tmp_path / "out/run-old"
+    old.mkdir(parents=True)
+    (old / "flows.parquet").write_text("rows of another run")
+    (tmp_path / "out/manifest.json").write_text('{"interrupted": true}')
+    for _ in range(2):
+        done = hitless("run", "mine.toml", "--out", "out")
+        warning = "out also has files that this run did not write: run-old/flows.parquet"
+        assert f"warning: {warning}\n" in done.stderr
+        assert warning in json.loads((tmp_path / "out/manifest.json").read_text())["warnings"]
+        assert warning in (tmp_path / "out/report.html").read_text()
+    (old / "flows.parquet").unlink()
+    assert "did not write" not in hitless("run", "mine.toml", "--out", "out").stderr
+
+
 @pytest.mark.parametrize(
     ("out", "told"),
     [
@@ -106,6 +122,14 @@ def test_an_odd_folder_is_refused_before_the_run(hitless, scenario, tmp_path, ou
     assert told in done.stderr
     assert "\x1b" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
+
+
+def test_a_quoted_tilde_is_the_home_folder(hitless, scenario, tmp_path):
+    here = tmp_path / "here"
+    here.mkdir()
+    hitless("run", "~/mine.toml", "--out=~/out", cwd=here, env=os.environ | {"HOME": str(tmp_path)})
+    assert (tmp_path / "out/manifest.json").exists()
+    assert list(here.iterdir()) == []
 
 
 def test_a_folder_whose_name_has_a_nul_is_refused(tmp_path):
@@ -269,6 +293,17 @@ def test_control_characters_reach_no_table():
     assert (done.stdout + done.stderr).count("\\u001b[31") >= 6
 
 
+def test_characters_that_reverse_text_reach_no_terminal(hitless, tmp_path):
+    assert visible(REVERSED) == r"\u202emoc\u2066\u200f\u2028"
+    joined = "\u0645\u06cc\u200c\u062e \U0001f469\u200d\U0001f52c"
+    assert visible(joined) == joined
+    (tmp_path / f"{REVERSED}.toml").write_text('scheme = "LG"\nmessages = 1000\n')
+    for words, code in ((["", "--json"], 0), ([""], 0), (["no"], 2)):
+        done = hitless("run", f"{words[0]}{REVERSED}.toml", *words[1:], code=code)
+        assert not set("\u202e\u2066\u200f\u2028") & set(done.stdout + done.stderr)
+        assert r"\u202emoc" in done.stdout + done.stderr
+
+
 def test_control_characters_reach_no_picture_and_it_is_valid_xml():
     series = [Series(ESCAPE, [1.0, 2.0], [1.0, 2.0]), Series("\x00\x0b\ufffe\udcff", ["\x1bx", "y"], [1.0, 2.0])]
     for each in series:
@@ -295,6 +330,15 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_traceback(tmp_path
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode in {-2, 130}
     assert done.stderr == ""
+
+
+def test_ctrl_c_in_the_first_milliseconds_is_handled_before_typing_is_imported():
+    """Until then, it shows a traceback. A script of pip imports re itself."""
+    code = "import re, sys; before = set(sys.modules); import hitless.__main__; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = {"hitless", "hitless.__main__", "hitless.native", "signal"}
+    wanted |= {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
+    assert set(done.stdout.split()) <= wanted
 
 
 class Greedy:

@@ -187,6 +187,15 @@ def test_a_full_disk_is_told_as_such_and_leaves_nothing_half(tmp_path, command, 
     assert left.split() == ["./fill"], left
 
 
+@pytest.mark.parametrize(("free_kb", "is_kept"), [(0, False), (60, True)])
+def test_a_full_disk_names_the_finished_runs_that_are_kept(tmp_path, free_kb, is_kept):
+    other = ["--set", "flows.a.sizes.bytes=20 KB", "--seeds", "3"]
+    done = on_a_small_disk(tmp_path, free_kb, "compare", "small.toml", *other, "--out", "disk/out")
+    assert ("./out/points/" in done.stdout) is is_kept
+    assert ("only finished runs are kept, in disk/out/points; free" in done.stderr) is is_kept
+    assert ("nothing of this run is kept" in done.stderr) is not is_kept
+
+
 @pytest.mark.parametrize("free_kb", [0, 40])
 def test_a_checkpoint_that_has_no_room_leaves_the_one_before_or_none(tmp_path, free_kb):
     done = on_a_small_disk(

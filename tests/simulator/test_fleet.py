@@ -18,6 +18,7 @@ from hitless_papers.linkguardian import fleet as exhibits
 from hitless_papers.linkguardian import testbed
 from hitless_papers.linkguardian.basis import speed_percent
 from hitless_papers.registry import select
+from waiting import wait_until
 from warm import PROGRAM, hitless
 
 SMALL = "fabric:pods=6,tors=16"
@@ -81,7 +82,8 @@ def test_a_run_with_the_seed_of_a_row_of_years_repeats_the_row(tmp_path, hazard)
     years = pl.read_parquet(tmp_path / "compare" / "years.parquet")
     assert years.height == 3
     for row in years.to_dicts():
-        facts = run_year(tmp_path / "year", *arguments, "-p", row["policy"], "--seed", str(row["seed"]))
+        folder = tmp_path / f"{row['policy']}-{row['seed']}"
+        facts = run_year(folder, *arguments, "-p", row["policy"], "--seed", str(row["seed"]))
         assert facts["links_taken_down"] == row["repairs"]
         same = [name for name in row if name in facts]
         assert "mean_effective_penalty" in same
@@ -91,7 +93,7 @@ def test_a_run_with_the_seed_of_a_row_of_years_repeats_the_row(tmp_path, hazard)
 def test_what_is_averaged_grows_with_the_hours(tmp_path):
     days = []
     for hours in ("300", "9000", "20000"):
-        facts = run_year(tmp_path, "-t", SMALL, "--hours", hours)
+        facts = run_year(tmp_path / hours, "-t", SMALL, "--hours", hours)
         days.append(facts["days"])
     assert days[0] == pytest.approx(300 / 24, rel=0.05)
     assert days[1:] == [365.0, 2 * 365.0]
@@ -223,12 +225,26 @@ def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):
     assert pl.read_parquet(tmp_path / "out" / "years.parquet").height > 0
 
 
+def test_a_single_year_tells_its_progress_at_sigquit_and_leaves_no_folder_after_a_hangup(tmp_path):
+    command = [PROGRAM, "fleet", "run", "-t", "fabric:pods=100,tors=96", "--mttf-hours", "2000", "--out", "out"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until((tmp_path / "out").exists, process=process)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGQUIT)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGHUP)
+    _, told = process.communicate(timeout=300)
+    assert process.returncode == 130, told
+    assert "% of the year is done\ninterrupted: keeping" in told
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_protection_changes_the_speed_of_links_only_by_mode_and_both_by_table(tmp_path):
     (tmp_path / "table.csv").write_text("gbps,loss_rate,effective_loss_rate,speed_percent\n400,0.01,1e-11,50\n")
     facts = {}
     for protection in ("blocking", "non-blocking", str(tmp_path / "table.csv")):
         arguments = ["-t", f"{SMALL},gbps=400", "-p", "lg", "--protection", protection]
-        facts[protection] = run_year(tmp_path / "year", *arguments)
+        facts[protection] = run_year(tmp_path / protection.replace("/", "-"), *arguments)
     blocking, free, table = facts.values()
     penalty, capacity = "mean_effective_penalty", "min_pod_capacity_gbps"
     assert blocking[penalty] == free[penalty] > table[penalty]

@@ -271,3 +271,4 @@ def test_only_a_scenario_that_names_a_class_of_python_is_refused_elsewhere(tmp_p
         hl.sweep(base(), {}, seeds=2, out=tmp_path / "without", executor=executor, progress=False)
         with pytest.raises(hl.BadInput, match="only run in this process: egress-only-py"):
             hl.sweep(named, {}, seeds=2, out=tmp_path / "with", executor=executor, progress=False)
+    assert not (tmp_path / "with").exists()

@@ -33,6 +33,7 @@ def compare(options: CompareOptions) -> int:
         for note in side.notes:
             print_note(f"note: {note}")
     pairs = PairedRuns(sides, options.seeds)
+    points = (out or RESULTS) / "points"
     study = Study(
         f"compare/{stem}",
         f"{sides[0].label} | {sides[1].label}",
@@ -41,12 +42,12 @@ def compare(options: CompareOptions) -> int:
         take=pairs.take,
         seed=seed,
         jobs=options.jobs,
-        kept=KeptPoints((out or RESULTS) / "points"),
+        kept=KeptPoints(points),
         fresh=options.fresh,
     )
 
     def make_folder() -> ResultsFolder:
-        folder = ResultsFolder(f"compare-{stem}", out)
+        folder = ResultsFolder(f"compare-{stem}", out, points=points)
         with folder.troubles_kept():
             for name, side in zip("ab", sides, strict=True):
                 folder.write_text(f"{name}.toml", side.text)

@@ -84,6 +84,8 @@ class Execution(Generic[RowType]):
 
     def tell_place(self) -> None:
         """Print the folder of the results, or the reason why they are missing, and release its lock."""
+        for warning in self.folder.warnings:
+            print_note(f"warning: {warning}")
         if self.folder.failure is not None:
             print_error(self.folder.failure)
         self.folder.close()
@@ -100,9 +102,9 @@ def execute(
 ) -> Execution[RowType]:
     """Run with progress on stderr and write everything; ``more`` goes into the manifest.
 
-    The folder is made after the interrupt handler is installed. SIGQUIT asks for the state until everything is written.
+    The folder is made after the interrupt handler is installed. Both handlers stay until everything is written.
     """
-    with on_quit(source.tell):
+    with on_quit(source.tell), on_interrupt(source.stop):
         return _execute(source, make_folder, what, renderer, more)
 
 
@@ -116,10 +118,11 @@ def _execute(
     began_s = time.monotonic()
     results: list[Result[RowType]] = []
     described: list[dict[str, Any]] = []
-    with on_interrupt(source.stop), ProgressDisplay(what) as display:
+    with ProgressDisplay(what) as display:
         folder = make_folder()
         if folder.replaces is not None:
             print_note(f"the results of {folder.replaces} in {folder.path} are replaced")
+        folder.begin()
         for result in source.results(lambda tasks: display.look([task for task in tasks if not task.was_there])):
             results.append(result)
             with folder.troubles_kept():
@@ -130,7 +133,7 @@ def _execute(
     incomplete = [result.id for result in results if not result.complete]
     more |= {"interrupted": source.interrupted, "incomplete": incomplete}
     with folder.troubles_kept():
-        _write(execution, renderer, folder.manifest(["hitless", *sys.argv[1:]], described, **more))
+        _write(execution, renderer, lambda: folder.manifest(["hitless", *sys.argv[1:]], described, **more))
     return execution
 
 
@@ -141,10 +144,10 @@ def _raise_refusals(result: Result[RowType]) -> None:
             raise failure.__cause__
 
 
-def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest: dict[str, Any]) -> None:
+def _write(
+    execution: Execution[RowType], renderer: Renderer[RowType], make_manifest: Callable[[], dict[str, Any]]
+) -> None:
     folder, document = execution.folder, execution.as_json()
-    # Files of an earlier run are replaced one by one: without a manifest, the folder is incomplete.
-    (folder.path / "manifest.json").unlink(missing_ok=True)
     folder.write_json("summary.json", document)
     rows = [
         {"exhibit": result.id, **row.as_json(result.shortened), "paper": row.reference}
@@ -153,6 +156,7 @@ def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest:
     ]
     if rows:
         folder.write_tables({"rows": pl.DataFrame(rows, infer_schema_length=None)})
-    folder.write_text("report.html", renderer.render_report(execution.results, manifest))
     folder.write_pictures(renderer.named_plots(execution.results))
+    manifest = make_manifest()
+    folder.write_text("report.html", renderer.render_report(execution.results, manifest))
     folder.write_json("manifest.json", manifest)

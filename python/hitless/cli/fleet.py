@@ -122,6 +122,7 @@ def run_year(
 
 
 def _write_year(folder: ResultsFolder, rows: pl.DataFrame, finished: Finished, facts: Mapping[str, Any]) -> None:
+    folder.begin()
     write_published(rows, folder.written("series.tsv"))
     folder.write_tables({"series": rows}, declared="fleet_")
     folder.write_text("repairs.tsv", finished.repairs)
@@ -129,6 +130,7 @@ def _write_year(folder: ResultsFolder, rows: pl.DataFrame, finished: Finished, f
     more = {"interrupted": False, "incomplete": [], "seed": facts["seed"]}
     manifest = folder.manifest(["hitless", *sys.argv[1:]], [], **more)
     folder.write_text("report.html", fleet_report.report(facts, finished.states, manifest))
+    folder.write_json("manifest.json", manifest)
 
 
 def _facts(finished: Finished, window: statistics.Window) -> dict[str, Any]:
@@ -171,7 +173,11 @@ def _run_watched(year: Year, name: str) -> Finished | None:
 
     watched = _Watched(name, year)
     thread = threading.Thread(target=work, name="year")
-    with on_interrupt(year.cancel), ProgressDisplay("a year") as display:
+
+    def tell() -> None:
+        print_note(f"{name}: {year.progress:.0%} of the year is done")
+
+    with on_interrupt(year.cancel), on_quit(tell), ProgressDisplay("a year") as display:
         thread.start()
         while thread.is_alive():
             thread.join(_WATCH_EVERY_S)
@@ -196,6 +202,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
     # Most errors appear in the first year, so the folder is made after it.
     comparison.check(years.seed)
     with ResultsFolder("fleet-compare", out) as folder:
+        folder.begin()
         points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
         tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
         interrupted = _run_years(tasks, years.jobs)
@@ -232,6 +239,9 @@ def _finish(
             done_tables = {name: table for name, table in tables.items() if table is not None}
             folder.write_tables(done_tables, declared="fleet_")
             folder.write_json("summary.json", {"schema": schema_version(), **document})
+            incomplete = [task.name for task in tasks if task.run is None]
+            more = {"interrupted": interrupted, "incomplete": incomplete, "seed": tasks[0].seed}
+            folder.write_json("manifest.json", folder.manifest(["hitless", *sys.argv[1:]], [], **more))
         if json:
             print_json(document)
         else:

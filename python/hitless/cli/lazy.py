@@ -1,6 +1,7 @@
 """Commands that are imported when they run: the help of all commands needs only their names and summaries."""
 
 import copy
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -44,13 +45,18 @@ def _without_type(parameter: Any) -> Any:
 
 
 def _strict(kind: Any) -> None:
-    """Refuse numbers that no setting can have, and an empty name, which pathlib takes for the current folder."""
+    """Refuse numbers that no setting can have, and an empty name, which pathlib takes for the current folder.
+
+    Expand "~" at the start of a path, which no shell does in `--out=~/results`, but polars does when it writes a table.
+    """
     is_number = kind.name.split()[0] in {"float", "int"}
     if not (is_number or kind.name in {"path", "file", "directory"}) or getattr(kind, "is_strict", False):
         return
     convert = kind.convert
 
     def converted(value: Any, parameter: Any, context: Any) -> Any:
+        if not is_number and str(value).partition("/")[0] == "~":
+            value = os.path.expanduser(value)  # noqa: PTH111 - so is a path of any type
         made = convert(value, parameter, context)
         if is_number and made != made:  # noqa: PLR0124 - so is a NaN known
             kind.fail(f"{value} is not a number.", parameter, context)

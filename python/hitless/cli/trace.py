@@ -6,7 +6,7 @@ from hitless.captures.way import listed, told, ways_of_flow
 from hitless.cli.reading_app import TraceOptions
 from hitless.errors import BadInput, reason
 from hitless.quantities import seconds_of
-from hitless.terminal.console import print_note
+from hitless.terminal.console import print_note, print_text
 from hitless.timeline.write import Selection, tables_in, write_timeline
 
 _NS_PER_S = 1e9
@@ -28,7 +28,7 @@ def _follow(run: Path, packet: str) -> None:
     if number is not None and number >= len(ways):
         hint = f"flow {flow} has {len(ways)} packets in the capture, counted from 0"
         raise BadInput(f"packet {number} does not exist", where="--packet", hint=hint)
-    print("\n".join(listed(ways) if number is None else told(ways[number])))
+    print_text("\n".join(listed(ways) if number is None else told(ways[number])))
 
 
 def _numbers(text: str) -> tuple[int, int | None]:

@@ -13,6 +13,7 @@ from hitless.errors import BadInput, warn
 from hitless.outcome.tables import write_frame
 from hitless.report.page import named_plots, render_report
 from hitless.results import RESULTS, ResultsFolder, describe
+from hitless.runs.elsewhere import refuse_what_cannot_travel
 from hitless.runs.keeping import KeptPoints
 from hitless.runs.pool import Task
 from hitless.runs.result import Measurement, Result, failed
@@ -68,8 +69,10 @@ class Sweeping:
             fresh=self.options.fresh,
             executor=self.options.executor,
         )
+        if self.options.executor is not None:
+            refuse_what_cannot_travel(self.study.tasks)
         part = f"sweep{self.options.shard.suffix}" if self.options.shard.suffix else ""
-        self.folder = ResultsFolder("sweep", path, may_replace=True, part=part)
+        self.folder = ResultsFolder("sweep", path, may_replace=True, part=part, points=self.kept.folder)
         _refuse_another(path, self.plan)
 
     @property
@@ -92,7 +95,11 @@ class Sweeping:
             look = (
                 stack.enter_context(watched("sweeping", self.study.stop)) if self.options.progress else lambda _: None
             )
+            self.folder.begin(f"manifest{self.options.shard.suffix}.json")
             [result] = self.study.results(look, self._write_tables)
+            return self._write(result)
+
+    def _write(self, result: Result[Measurement]) -> tuple[Swept, Result[Measurement]]:
         if self.folder.trouble is not None:
             raise self.folder.trouble
         write(self.folder, self.plan, self.options.shard, self.runs.frame, complete=result.complete)
@@ -100,9 +107,9 @@ class Sweeping:
         more = {"interrupted": self.study.interrupted, "incomplete": [] if result.complete else [result.id]}
         manifest = self.folder.manifest(sys.argv, described, **more)
         suffix = self.options.shard.suffix
-        self.folder.write_json(f"manifest{suffix}.json", manifest)
         if not suffix:
             write_report(self.folder, result, manifest)
+        self.folder.write_json(f"manifest{suffix}.json", manifest)
         return Swept(self.folder.path), result
 
     def _write_tables(self, task: Task) -> None:

@@ -3,9 +3,11 @@
 import io
 import json
 import os
+import stat
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -20,6 +22,14 @@ def leave(file: IO[str]) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, file.fileno())
     os.close(nowhere)
+
+
+def leave_terminal() -> None:
+    """Discard further output to a terminal that was closed: writing to it fails."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # a stream of Python without a file
+            if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode):
+                leave(stream)
 
 
 class _Terminal(Console):

@@ -1,4 +1,4 @@
-"""Ctrl-C stops a command with its partial results; a second one ends it at once. SIGQUIT asks for its state."""
+"""Ctrl-C, SIGTERM and SIGHUP stop a command with its partial results; a second ends it. SIGQUIT asks for its state."""
 
 import signal
 import threading
@@ -6,27 +6,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from hitless.terminal.console import print_note
+from hitless.terminal.console import leave_terminal, print_note
 
 EXIT_INTERRUPTED = 130
 
 
 @contextmanager
 def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Call ``stop`` at the first interrupt or termination, and restore the usual handling for the next."""
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in signals}
+    """Call ``stop`` at the first interrupt, termination or hangup; the next one raises `KeyboardInterrupt`."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    if before[signal.SIGHUP] == signal.SIG_IGN:  # nohup
+        del before[signal.SIGHUP]
 
     def restore() -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        restore()
+    def handle(number: int, _frame: FrameType | None) -> None:
+        for each, handler in before.items():
+            signal.signal(each, signal.default_int_handler if handler == signal.SIG_DFL else handler)
+        if number == signal.SIGHUP:
+            leave_terminal()
         print_note("interrupted: keeping finished work (interrupt again to end at once)")
         stop()
 
-    for number in signals:
+    for number in before:
         signal.signal(number, handle)
     try:
         yield

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 
 from rich.table import Table
@@ -38,7 +39,8 @@ def envelope(options: EnvelopeOptions) -> int:
     entry = Entry(f"envelope/{mechanism}", f"{mechanism}: {system.trouble}", headline=False, make=lambda: exhibit)
     kept = KeptPoints((out or RESULTS) / "points")
     campaign = Campaign([entry], seed=seed, jobs=options.jobs, kept=kept, fresh=options.fresh)
-    execution = execute(campaign, lambda: ResultsFolder(f"envelope-{mechanism}", out), "mapping", page, seed=seed)
+    make_folder = partial(ResultsFolder, f"envelope-{mechanism}", out, points=kept.folder)
+    execution = execute(campaign, make_folder, "mapping", page, seed=seed)
     document = {"mechanism": mechanism, "seeds": grid.seeds, "cells": [cell.as_json() for cell in exhibit.cells]}
     with execution.folder.troubles_kept():
         execution.folder.write_json("envelope.json", document)

@@ -1,6 +1,7 @@
 """`hitless reproduce`: exhibits of papers, compared with the papers' numbers."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from hitless import _native
 from hitless.analysis import REPLICAS_MIN
@@ -52,9 +53,8 @@ def reproduce(options: ReproduceOptions) -> int:
         if not patterns and executor is None:
             _tell_how_long(campaign.seeds, effort, jobs)
         _tell_who_has_one_seed(campaign)
-        execution = execute(
-            campaign, lambda: ResultsFolder("reproduce", out), "simulating", page, seed=seed, effort=effort
-        )
+        make_folder = partial(ResultsFolder, "reproduce", out, points=kept.folder if kept else None)
+        execution = execute(campaign, make_folder, "simulating", page, seed=seed, effort=effort)
     if kept is not None and kept.trouble is not None:
         print_note(f"warning: points could not be kept in {kept.folder}: {kept.trouble.strerror}")
     if options.json:
