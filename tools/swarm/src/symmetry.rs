@@ -59,7 +59,7 @@ impl Alike {
         self.senders * self.flows_per_sender
     }
 
-    /// The scenario of one run; the order of hosts in the lists depends on the run.
+    /// The scenario of a run, which decides on the order of hosts in the lists.
     fn text(&self, run: usize) -> String {
         let mut hosts: Vec<String> = (0..=self.senders).map(|host| format!("\"h{host}\"")).collect();
         let sources = hosts[1..].iter().flat_map(|host| vec![host.as_str(); self.flows_per_sender]);

@@ -47,7 +47,7 @@ fn headers_starve_packets(world: &World) -> bool {
 
 /// Returns whether a mechanism is configured to pass so little that a flow never ends.
 fn lets_little_through(entry: &Table) -> bool {
-    // With two rounds of one or two packets, AFQ repeatedly drops a quarter of a window that fills a long path.
+    // With two rounds of few packets, AFQ repeatedly drops a quarter of a window that fills a long path.
     let has_two_rounds = entry.get("queues").and_then(Value::as_integer) == Some(2);
     // All rounds together must hold two full frames of a flow, or the second one is always dropped; the default is 32
     // rounds.

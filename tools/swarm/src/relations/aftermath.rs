@@ -85,8 +85,8 @@ pub fn all_is_over(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal })
 }
 
-/// Whether packets of this world are dropped. SQR remembers the least loaded port (section III-D), so that copies of
-/// later packets begin in another queue and fill another port (seed 93,017,762; none with one caching port).
+/// Whether this world drops packets. SQR remembers the least loaded port (section III-D): the copies of later packets
+/// begin in another queue, and fill another port (seed 93,017,762; not with a single caching port).
 fn drops_packets(table: &Table) -> bool {
     let run = |scenario| Some(Simulation::new(scenario).ok()?.run(&Progress::default()));
     let outcome = World::new(table.clone()).check(hitless_mechanisms::builtin()).ok().and_then(run);
