@@ -282,6 +282,15 @@ def test_bench_says_how_to_get_valgrind(hitless, tmp_path):
     assert "apt-get install valgrind" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [("trace", "[[measure.capture]] with"), ("trace", "samples of [measure]:"), ("lab", "as set in [recovery].")],
+)
+def test_help_shows_the_brackets_of_scenario_files(hitless, command, text):
+    shown = " ".join(hitless(command, "--help").stdout.replace("│", " ").split())
+    assert text in shown
+
+
 def test_list_and_help(hitless):
     assert "demo/failing" in hitless("reproduce", "--list").stdout
     assert json.loads(hitless("reproduce", "--list", "--json").stdout)[0]["id"] == "demo/broken"

@@ -29,6 +29,7 @@ def adjusted(command: Any) -> Any:
         _strict(parameter.type)
     make_help = command.get_help_option
     _with_visible_errors(command)
+    command.format_help = lambda context, formatter: _format_help(command, context, formatter)
     # `--help` itself is made on request.
     command.get_help_option = lambda context: _without_type(make_help(context))
     below = getattr(command, "commands", {})
@@ -36,6 +37,24 @@ def adjusted(command: Any) -> Any:
         for one in below.values():
             adjusted(one)
     return command
+
+
+def _format_help(command: Any, context: Any, formatter: Any) -> None:
+    """Show help with the brackets of scenario files, [measure], which rich takes for markup."""
+    escape = import_module("rich.markup").escape
+
+    def literal(documented: Any) -> Any:
+        shown = copy.copy(documented)
+        for name in ("help", "short_help"):
+            if isinstance(text := getattr(documented, name, None), str):
+                setattr(shown, name, escape(text))
+        return shown
+
+    shown = literal(command)
+    shown.params = [literal(parameter) for parameter in command.params]
+    if isinstance(below := getattr(command, "commands", None), dict):
+        shown.commands = {name: literal(one) for name, one in below.items()}
+    type(command).format_help(shown, context, formatter)
 
 
 def _without_type(parameter: Any) -> Any:
