@@ -20,7 +20,7 @@ def autopsy(flow: int, number: int = 0, *, told: dict[str, object] | None = None
     times = {f"{part.name}_ps": parts_us.get(part.name, 0) * US for part in PARTS}
     blank = {"round_trips": 0, "earlier_rounds_ps": 0, "longest_queue": "", "longest_queue_ps": 0, "recoveries": 0}
     loss = {"longest_recovery": "", "longest_recovery_ps": 0, "lost_at": "", "lost_because": ""}
-    return {"flow": flow, "group": "f", "number": number, **times, **blank, **loss, **(told or {})}
+    return {"flow": flow, "group": "f", "number": number, "bytes": 1_000, **times, **blank, **loss, **(told or {})}
 
 
 def lost(by: str, at: str, because: str, count: int = 1) -> dict[str, object]:

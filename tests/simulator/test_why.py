@@ -85,7 +85,7 @@ def out(tmp_path_factory):
 
 def test_the_slowest_flow_and_its_loss_come_first(out):
     first, *others = hitless("why", out).stdout.splitlines()
-    assert first.startswith("flow 0 (f): ")
+    assert first.startswith("flow 0 (f, 1 KB): ")
     assert "us waiting for the retransmission timer, because a packet was corrupted on h0->s" in first
     assert any(line.split()[:1] == ["retransmission"] for line in others), "the table of percentiles"
 

@@ -38,7 +38,7 @@ mod per {
     /// A packet that the order checker remembers.
     pub const WATCHED_PACKET: f64 = 120.0;
     /// A message with its autopsy and its row in the table: counted from the fields, not measured.
-    pub const MESSAGE_OF_AUTOPSY: f64 = 900.0;
+    pub const MESSAGE_OF_AUTOPSY: f64 = 916.0;
     /// The ledger of a packet: counted, too.
     pub const LEDGER: f64 = 128.0;
     /// A departure. A run keeps the latest 65,536, or 8 for each packet in flight.

@@ -90,15 +90,17 @@ def _autopsies(folder: Path) -> Path:
 
 def _name(one: Why) -> str:
     message = f", message {one.number}" if one.number else ""
+    size = f"{format_number(one.bytes / 1e3)} KB"
     if one.query is not None:
-        return f"query {one.query} ({one.group}; the last answer is flow {one.flow}{message})"
-    return f"flow {one.flow} ({one.group}{message})"
+        return f"query {one.query} ({one.group}; the last answer is flow {one.flow}{message}, {size})"
+    return f"flow {one.flow} ({one.group}{message}, {size})"
 
 
 def _as_json(one: Why) -> dict[str, Any]:
-    about: dict[str, Any] = {"flow": one.flow, "group": one.group, "number": one.number, "fct_us": one.total_us}
+    about: dict[str, Any] = {"flow": one.flow, "group": one.group, "number": one.number, "bytes": one.bytes}
     if one.query is not None:
-        about = {"query": one.query, "flow": one.flow, "group": one.group, "number": one.number, "qct_us": one.total_us}
+        about = {"query": one.query, **about}
+    about["fct_us" if one.query is None else "qct_us"] = one.total_us
     parts = {"round_trips": one.round_trips, "parts_us": dict(one.parts_us)}
     return {**about, "sentence": one.sentence, **parts, "front": one.front.drop("flow", "number").to_dicts()}
 

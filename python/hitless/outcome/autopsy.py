@@ -75,6 +75,8 @@ class Why:
     group: str
     number: int
     """The message of the flow, from 0."""
+    bytes: int
+    """Payload."""
     total_us: float
     parts_us: Mapping[str, float]
     """The time of each part by its label, the longest first, without zeros; the sum is the whole time."""
@@ -162,6 +164,7 @@ def _explained(row: Mapping[str, Any], front: pl.DataFrame) -> Why:
         int(row["flow"]),
         str(row["group"]),
         int(row["number"]),
+        int(row["bytes"]),
         total_ps / PS_PER_US,
         {LABELS[name]: times[name] / PS_PER_US for name in longest},
         int(row["round_trips"]),

@@ -42,6 +42,11 @@ impl Deliveries {
         Self { goal, message_bytes, delivered, count, latest, sender_end, lingers }
     }
 
+    /// Returns the length of each message; 0 for no messages or appended ones.
+    pub fn message_bytes(&self) -> u64 {
+        self.message_bytes
+    }
+
     /// Returns whether there is something to do at this number of delivered bytes.
     #[inline]
     pub fn wants(&self, bytes: u64) -> bool {

@@ -148,5 +148,6 @@ pub enum HostStep {
         end: FlowEnd,
         group: u32,
         number: u64,
+        bytes: u64,
     },
 }

@@ -377,7 +377,8 @@ impl HalfConnection {
             env.records().note_delivered(now, self.endpoints.id, number);
             if E::OBSERVES {
                 let (end, group) = (self.endpoints.end_at(Side::Receiver), self.endpoints.tag);
-                env.observe(HostStep::Delivered { end, group, number });
+                let bytes = self.endpoints.deliveries.message_bytes();
+                env.observe(HostStep::Delivered { end, group, number, bytes });
             }
         }
     }

@@ -130,6 +130,7 @@ pub(super) struct Delivered {
     pub flow: FlowId,
     pub group: u32,
     pub number: u64,
+    pub bytes: u64,
     /// Its longest wait is the number of its front plus one, or 0 without a queue.
     pub ledger: Ledger,
 }

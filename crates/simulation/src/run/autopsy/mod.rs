@@ -319,7 +319,7 @@ impl Autopsy {
         ledger.charge(now, Part::Card, rares);
     }
 
-    fn deliver(&mut self, flow: FlowId, group: u32, number: u64) {
+    fn deliver(&mut self, flow: FlowId, group: u32, number: u64, bytes: u64) {
         let (now, mut ledger) = (self.now, self.current);
         assert!(ledger.at == now, "a message of {flow:?} is delivered at {now}, its ledger ends at {}", ledger.at);
         let total_ps: u64 = ledger.parts(self.rares.of(ledger.rare)).iter().sum();
@@ -330,7 +330,7 @@ impl Autopsy {
             self.delivered_fronts.push(front);
             ledger.longest_wait = self.delivered_fronts.len() as u32;
         }
-        self.delivered.push(Delivered { flow, group, number, ledger });
+        self.delivered.push(Delivered { flow, group, number, bytes, ledger });
     }
 
     /// The port, by its place in `ports`.
@@ -530,7 +530,7 @@ impl Edge for Autopsy {
                 self.card_pauses.note(self.now, class_of_card(host, class), is_paused);
             }
             HostStep::Sent(end, packet) => self.sent(end, packet, packets),
-            HostStep::Delivered { end, group, number } => self.deliver(end.flow, group, number),
+            HostStep::Delivered { end, group, number, bytes } => self.deliver(end.flow, group, number, bytes),
         }
     }
 

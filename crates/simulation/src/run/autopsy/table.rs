@@ -35,6 +35,7 @@ impl Delivery<'_> {
             .unsigned("flow", rows, |row| row.flow.0.into())
             .text("group", rows, |row| scenario.flows[row.group as usize].name.clone())
             .unsigned("number", rows, |row| row.number)
+            .unsigned("bytes", rows, |row| row.bytes)
             .time("started_ps", rows, |row| row.ledger.origin)
             .time("delivered_ps", rows, |row| row.ledger.at);
         for (part, column) in COLUMNS.into_iter().enumerate() {
