@@ -191,7 +191,7 @@ def _autopsied(point: Point, tail: Tail, *, is_pooled: bool) -> Point:
 def _chosen(run: Run, tail: Tail) -> pl.DataFrame:
     """Return the autopsies of the messages of a tail. All autopsies of the run must add up to the completion times."""
     autopsies = run.table(TABLE)
-    columns = [*_OF_MESSAGE, "bytes", pl.col("started_ps", "delivered_ps").name.suffix("_of_message")]
+    columns = [*_OF_MESSAGE, pl.col("started_ps", "delivered_ps").name.suffix("_of_message")]
     found = autopsies.join(run.table(_MESSAGES).select(columns), on=_OF_MESSAGE, maintain_order="left")
     ends = ["started_ps", "delivered_ps"]
     is_same = pl.all_horizontal(pl.col(end) == pl.col(f"{end}_of_message") for end in ends)

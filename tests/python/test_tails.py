@@ -43,8 +43,8 @@ def autopsies(*rows, lost_at="", because=""):
     return pl.DataFrame(made)
 
 
-def messages(found, size=1_000):
-    return found.select("flow", "number", "started_ps", "delivered_ps", bytes=pl.lit(size))
+def messages(found):
+    return found.select("flow", "number", "started_ps", "delivered_ps")
 
 
 def run(found, **tables):
@@ -156,9 +156,9 @@ def test_the_exhibits_reduction_runs_afterwards_and_does_not_see_the_autopsy():
 
 def test_only_the_group_and_sizes_of_a_tail_count():
     found = pl.concat([tails()[0], tails()[0].with_columns(pl.col("flow") + 1_000, group=pl.lit("g"))])
-    sized = messages(found).with_columns(bytes=pl.col("flow"))
+    sized = found.with_columns(bytes=pl.col("flow"))
     chosen = Tail("few", ("bare", "no"), ("system", "yes"), group="g", bytes_below=1_100)
-    reduced = ToTail(chosen, is_pooled=False, then=None)(Run("", Summary({}), {"autopsy": found, "messages": sized}))
+    reduced = ToTail(chosen, is_pooled=False, then=None)(run(sized))
     assert reduced.table(TAIL)["messages"].unique().to_list() == [100]
 
 
