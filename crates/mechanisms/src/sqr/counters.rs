@@ -14,7 +14,7 @@ hitless_switch::counters! {
         kept_back as packets_kept_back = "packets kept back",
         /// Includes packets sent a second time.
         resent as packets_sent_from_cache = "packets sent from the cache",
-        /// Packets sent without a copy, because the buffer was nearly full.
+        /// Packets sent without a copy, because the ring was full, or the buffer nearly.
         unprotected as packets_sent_unprotected = "packets sent unprotected",
         copies_refused = "copies refused by the buffer",
         /// Packets that were kept back and found no room.
@@ -98,6 +98,13 @@ impl SwitchCounters {
         for &port in protected {
             let counters = &self.ports[usize::from(port.0)];
             report.acted |= counters.marked > 0;
+            if counters.unprotected > 0 {
+                report.warnings.push(format!(
+                    "{} of {} packets left port {} without a copy, because the ring or the buffer was full: a failure \
+                     loses them",
+                    counters.unprotected, counters.marked, port.0
+                ));
+            }
             counters.report(&format!("port {}", port.0), &mut report);
         }
         report.count("cache", CacheCounters::values(self));

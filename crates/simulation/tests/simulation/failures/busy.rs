@@ -114,6 +114,15 @@ fn a_constant_rate_loses_nothing_at_any_rate_of_the_link() {
 }
 
 #[test]
+fn packets_without_a_copy_are_a_warning() {
+    let warned = |mbps: u64| {
+        let busy = Busy::new("100 Gbps", constant(mbps, true), SAME_PORT);
+        busy.run().summary.warnings.iter().any(|warning| warning.contains("without a copy"))
+    };
+    assert_eq!([40_000, 60_000].map(warned), [false, true]);
+}
+
+#[test]
 fn two_links_of_a_switch_that_may_be_down_together_are_refused_under_local_rerouting() {
     let with = |first: &str, (outage, scheme): (&'static str, &'static str)| {
         let busy = Busy::new("10 Gbps", constant(3_000, false), (outage, scheme));
