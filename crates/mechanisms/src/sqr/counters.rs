@@ -16,6 +16,7 @@ hitless_switch::counters! {
         resent as packets_sent_from_cache = "packets sent from the cache",
         /// Packets sent without a copy, because the ring was full, or the buffer nearly.
         unprotected as packets_sent_unprotected = "packets sent unprotected",
+        unprotected_at_first as packets_unprotected_before_failure = "packets sent unprotected before a failure",
         copies_refused = "copies refused by the buffer",
         /// Packets that were kept back and found no room.
         kept_back_refused as packets_lost_without_buffer = "packets lost for want of buffer",
@@ -36,6 +37,14 @@ hitless_switch::counters! {
         cached_peak_bytes = "most bytes": counters.cached.peak_bytes,
         cached_mean_bytes = "mean bytes": counters.cached.mean_bytes(),
         pauses = "pauses": counters.pauses,
+    }
+}
+
+impl PortCounters {
+    /// Counts a packet that leaves without a copy.
+    pub fn note_unprotected(&mut self) {
+        self.unprotected += 1;
+        self.unprotected_at_first += u64::from(self.failures == 0);
     }
 }
 
@@ -98,11 +107,12 @@ impl SwitchCounters {
         for &port in protected {
             let counters = &self.ports[usize::from(port.0)];
             report.acted |= counters.marked > 0;
-            if counters.unprotected > 0 {
+            // After a failure the backlog leaves faster than the ring takes copies; that matters to a second failure.
+            if counters.unprotected_at_first > 0 {
                 report.warnings.push(format!(
-                    "{} of {} packets left port {} without a copy, because the ring or the buffer was full: a failure \
-                     loses them",
-                    counters.unprotected, counters.marked, port.0
+                    "before the first failure {} packets left port {} without a copy, because the ring or buffer was \
+                     full: a failure loses such packets",
+                    counters.unprotected_at_first, port.0
                 ));
             }
             counters.report(&format!("port {}", port.0), &mut report);

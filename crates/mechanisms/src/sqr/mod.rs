@@ -194,7 +194,7 @@ impl Sqr {
                 self.move_on(context, port, backup)
             }
             (OriginalTurn::Unprotected, _) => {
-                self.counters.port(port).unprotected += 1;
+                self.counters.port(port).note_unprotected();
                 Verdict::Continue
             }
             // The packet becomes its own only copy: it waits in its home queue and carries the metadata.
@@ -372,7 +372,7 @@ impl Sqr {
         } else if self.admit_copy(context, least_loaded) {
             self.copy(context, copy, least_loaded, CACHED);
         } else {
-            self.counters.port(cached.primary).unprotected += 1;
+            self.counters.port(cached.primary).note_unprotected();
             self.order.note_missing(context.pass(), &copy);
         }
         context.release();

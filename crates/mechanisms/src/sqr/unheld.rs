@@ -58,7 +58,8 @@ impl Sqr {
                 let metadata = CacheMetadata { tag, started_ns, primary: port, is_kept_back: false, skip: None };
                 self.copy(context, metadata, least_loaded, ANY_ORDER);
             }
-            _ => self.counters.port(port).unprotected += u64::from(is_marked),
+            _ if is_marked => self.counters.port(port).note_unprotected(),
+            _ => {}
         }
         Verdict::Continue
     }
@@ -101,7 +102,7 @@ impl Sqr {
             let copy = CacheMetadata { tag, started_ns: now_ns, primary, is_kept_back: false, skip: None };
             self.copy(context, copy, least_loaded, ANY_ORDER);
         } else {
-            self.counters.port(primary).unprotected += 1;
+            self.counters.port(primary).note_unprotected();
         }
         context.release();
         Verdict::Continue
