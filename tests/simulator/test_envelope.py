@@ -160,25 +160,15 @@ def test_ten_round_trips_after_a_failure_all_is_as_without_it(name, transport, l
         aftermath.assert_back_to_normal(aftermath.failure(name, place), place)
 
 
-_RIMM_TAKES_LONGER = pytest.mark.xfail(
-    reason="the steady flow has 1.6 to 1.7 times its rate for 0.3 ms more; cause not known", strict=True
-)
-
-
+@pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize(
     ("name", "rate", "metres"),
-    [
-        *product(["simple-deflection", "preemptive-deflection"], [10, 100], [1, 100]),
-        ("rimm", 10, 1),
-        ("rimm", 10, 100),
-        ("rimm", 100, 1),
-        pytest.param("rimm", 100, 100, marks=_RIMM_TAKES_LONGER),
-    ],
+    list(product(["simple-deflection", "preemptive-deflection", "rimm"], [10, 100], [1, 100])),
 )
-def test_ten_round_trips_after_bursts_all_is_as_without_them(name, rate, metres):
+def test_ten_round_trips_after_bursts_all_is_as_without_them(name, rate, metres, seed):
     for transport, load in (("udp", 0.5), ("tcp", 1.0)):
         place = Place(rate, metres, 1_518, transport, load)
-        aftermath.assert_back_to_normal(aftermath.bursts(name, place), place)
+        aftermath.assert_back_to_normal(aftermath.bursts(name, place), place, seed)
 
 
 def test_a_fabric_that_is_not_back_to_normal_is_found():
