@@ -27,6 +27,8 @@ pub struct Alike {
     transport: &'static str,
     group: &'static str,
     us: u64,
+    /// Seed of the first run. Each world has its own, because seeds decide on the order of flows.
+    first_seed: u64,
 }
 
 impl Alike {
@@ -51,7 +53,8 @@ impl Alike {
             // Long enough for some thousand frames of each flow.
             let us = 60_000 / receiver_gbps;
             let flows_per_sender = flows_per_sender as usize;
-            Self { senders, flows_per_sender, gbps, receiver_gbps, buffer_packets, transport, group, us }
+            let first_seed = dice.between(1, 1 << 40);
+            Self { senders, flows_per_sender, gbps, receiver_gbps, buffer_packets, transport, group, us, first_seed }
         })
     }
 
@@ -81,7 +84,7 @@ impl Alike {
              [[transport]]\nname = \"t\"\n{transport}\n\
              [[flows]]\nname = \"f\"\nkind = \"{group}\"\ntransport = \"t\"\n\
              sources = [{sources}]\ndestinations = [{destinations}]\n",
-            run + 1,
+            self.first_seed + run as u64,
             hosts.join(", "),
             buffer_packets / 3,
         )
@@ -166,8 +169,9 @@ mod tests {
         let group = "long";
         let transport = "kind = \"tcp\"\ncongestion = \"newreno\"\nrto_min = \"1 ms\"";
         let (senders, flows_per_sender, gbps, receiver_gbps) = (6, 1, 100, 100);
-        let us = 600;
-        let alike = Alike { senders, flows_per_sender, gbps, receiver_gbps, buffer_packets: 147, transport, group, us };
+        let (us, buffer_packets, first_seed) = (600, 147, 1);
+        let alike =
+            Alike { senders, flows_per_sender, gbps, receiver_gbps, buffer_packets, transport, group, us, first_seed };
         assert_eq!(alike.unequal(hitless_mechanisms::builtin()), None);
     }
 

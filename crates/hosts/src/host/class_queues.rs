@@ -44,6 +44,8 @@ pub struct ClassQueues {
     packets: usize,
     packets_max: usize,
     wire_bytes_max: u64,
+    /// Length of the longest frame so far.
+    largest_wire_bytes: u64,
     backlog_limit_bytes: u64,
     backlog_limit: Duration,
     /// Class that is asked first for the next turn.
@@ -77,6 +79,7 @@ impl ClassQueues {
             packets: 0,
             packets_max,
             wire_bytes_max,
+            largest_wire_bytes: 0,
             backlog_limit_bytes: config.backlog_limit_bytes(),
             backlog_limit: config.rate.time_for(config.backlog_limit_bytes()),
             next_class: 0,
@@ -95,7 +98,9 @@ impl ClassQueues {
     /// Queues a frame; returns false without room.
     pub(super) fn push(&mut self, now: Time, class: u8, packet: PacketHandle, frame_bytes: u32) -> bool {
         let wire_bytes = u64::from(frame_bytes + self.overhead_bytes);
-        if !self.has_place() || self.wire_bytes + wire_bytes > self.wire_bytes_max {
+        self.largest_wire_bytes = self.largest_wire_bytes.max(wire_bytes);
+        let packets = self.packets + usize::from(self.is_sending);
+        if packets >= self.packets_max || self.wire_bytes + wire_bytes > self.wire_bytes_max {
             return false;
         }
         let queue = &mut self.queues[usize::from(class & 7)];
@@ -126,7 +131,8 @@ impl ClassQueues {
 
     fn has_place(&self) -> bool {
         // The frame on the line takes a place too.
-        self.packets + usize::from(self.is_sending) < self.packets_max
+        let has_bytes = self.packets == 0 || self.wire_bytes + self.largest_wire_bytes <= self.wire_bytes_max;
+        self.packets + usize::from(self.is_sending) < self.packets_max && has_bytes
     }
 
     fn has_room(&self, now: Time, queue: &ClassQueue) -> bool {

@@ -51,7 +51,7 @@ pub enum Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum HostEvent {
     FlowStart(FlowId),
-    /// The flows start for which [`Self::FlowStart`] came now at this host.
+    /// All flows with a [`Self::FlowStart`] at this time and host start.
     StartFlows(HostId),
     /// An unlimited flow stops writing.
     FlowStop(FlowId),

@@ -101,9 +101,15 @@ impl Room {
         }
     }
 
-    /// Returns when a queue of packets has a place for the next frame; a time that has passed if it has one.
-    fn has_place_at(&self, now: Time, busy_until: Time) -> Time {
-        let Room::Departures { times, limit } = self else { return now };
+    /// Returns when the queue has a place for a frame as long as the `largest`; `now` if it has one. An idle card has.
+    fn has_place_at(&self, now: Time, busy_until: Time, largest: Duration) -> Time {
+        let (times, limit) = match self {
+            Room::Departures { times, limit } => (times, limit),
+            Room::Backlog(limit) => {
+                let fits_at = Time((busy_until + largest).0.saturating_sub(limit.0));
+                return fits_at.min(busy_until).max(now);
+            }
+        };
         let waiting = || times.iter().filter(|&time| time > now);
         // Without places beside the frame on the line, the card must be idle.
         if waiting().count() < *limit as usize { now } else { waiting().next().unwrap_or(busy_until) }
@@ -128,6 +134,8 @@ pub struct NetworkCard {
     rate: BitRate,
     /// Whether the queue can be full before its senders have reached the backlog limit.
     is_short: bool,
+    /// Time of the longest frame so far, for a short queue.
+    largest: Duration,
 }
 
 impl NetworkCard {
@@ -139,7 +147,12 @@ impl NetworkCard {
         let fills_early = |count| u64::from(count) * shortest_frame < config.backlog_limit.0;
         Self {
             rate: config.rate,
-            is_short: matches!(config.capacity, QueueCapacity::Packets(count) if fills_early(count)),
+            is_short: match config.capacity {
+                QueueCapacity::Unlimited => false,
+                QueueCapacity::Packets(count) => fills_early(count),
+                QueueCapacity::Bytes(_) => true,
+            },
+            largest: Duration::ZERO,
             clock,
             timing: config.clock.map(|config| CardTiming::new(config.seed, clock)),
             wire_overhead_bytes: config.wire_overhead_bytes,
@@ -220,6 +233,9 @@ impl NetworkCard {
     #[inline(always)]
     pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
+        if self.is_short {
+            self.largest = self.largest.max(serialisation);
+        }
         let departure = self.append(now, serialisation, frame_bytes)?;
         self.committed_until = self.committed_until.max(now) + serialisation;
         Some(departure)
@@ -227,7 +243,9 @@ impl NetworkCard {
 
     #[inline]
     pub fn commit(&mut self, now: Time, frame_bytes: u32) {
-        self.committed_until = self.committed_until.max(now) + self.serialisation(frame_bytes);
+        let serialisation = self.serialisation(frame_bytes);
+        self.largest = self.largest.max(serialisation);
+        self.committed_until = self.committed_until.max(now) + serialisation;
     }
 
     pub fn line(&self) -> LineTiming {
@@ -256,7 +274,8 @@ impl NetworkCard {
         let due_at = self.busy_until.max(ready_at);
         let starts_at = timing.draw_start(due_at, serialisation, frame_bytes + self.wire_overhead_bytes);
         let departure = due_at + serialisation;
-        if !self.room.take(now, self.busy_until, departure) {
+        // The frame's own delay takes no room.
+        if !self.room.take(now, self.busy_until, self.busy_until.max(now) + serialisation) {
             return None;
         }
         self.busy_until = departure;
@@ -300,14 +319,18 @@ impl NetworkCard {
 
     #[cold]
     fn has_place(&self, now: Time) -> bool {
-        self.room.has_place_at(now, self.busy_until) <= now
+        self.place_at(now) <= now
+    }
+
+    fn place_at(&self, now: Time) -> Time {
+        self.room.has_place_at(now, self.busy_until, self.largest)
     }
 
     /// Returns when the committed frames will have drained to half the limit, and the queue has a place. This can be
     /// before `now`.
     pub fn drained_at(&self, now: Time) -> Time {
         let drained_at = Time(self.committed_until.as_ps().saturating_sub(self.backlog_limit.as_ps() / 2));
-        if self.is_short { drained_at.max(self.room.has_place_at(now, self.busy_until)) } else { drained_at }
+        if self.is_short { drained_at.max(self.place_at(now)) } else { drained_at }
     }
 
     /// Returns the time until which frames are committed.

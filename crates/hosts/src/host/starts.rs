@@ -31,6 +31,7 @@ impl Hosts {
         let mut flows = std::mem::take(&mut self.hosts[host.0 as usize].starting);
         flows.sort_unstable_by_key(|&flow| (self.config(flow).identity, flow));
         flows.drain(..).for_each(|flow| self.start(now, flow, env));
+        assert!(self.hosts[host.0 as usize].starting.is_empty(), "flows of {host:?} start while others do");
         // Keeps the memory for the next starts.
         self.hosts[host.0 as usize].starting = flows;
     }

@@ -21,7 +21,7 @@ pub(super) enum SimulationEvent {
     NextFlow,
     /// The next flow of a sequence starts.
     NextInSequence { sequence: u32 },
-    /// The flows start for which the events of this time have come at a host.
+    /// All flows with a start event at this time and host start.
     StartFlows { host: HostId },
     /// The next entry of the schedule of faults and commands is due.
     Change,

@@ -1,6 +1,8 @@
 //! Judges of progress: flows complete, and mechanisms do not delay them.
 
 use hitless_core::engine::Progress;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::Duration;
 use hitless_simulation::{Simulation, Summary};
 use toml::{Table, Value};
 
@@ -58,12 +60,15 @@ fn lets_little_through(entry: &Table) -> bool {
     has_two_rounds || holds_little || has_few_bytes
 }
 
-/// Returns whether packets wait for a switch's processor for longer than Swift's target: Swift takes each wait for
+/// Returns whether packets wait for all of AFQ's steps for longer than Swift's target: Swift takes each wait for
 /// congestion, and sends a packet per 100 round trips (seed 93,012,197).
 fn waits_beyond_target(world: &World) -> bool {
-    let has_target = |transport: &Table| transport.get("congestion").and_then(|of| of.get("base_target")).is_some();
-    let has_steps = |entry: &Table| entry.get("scheduler").and_then(|scheduler| scheduler.get("step")).is_some();
-    world.entries("transport").any(has_target) && world.entries("mechanism").any(has_steps)
+    let time = |table: &Table, part: &str, name: &str| Duration::read(table.get(part)?.get(name)?.as_str()?).ok();
+    let target = world.entries("transport").filter_map(|transport| time(transport, "congestion", "base_target")).min();
+    let rounds = |entry: &Table| entry.get("queues").and_then(Value::as_integer).unwrap_or(32) as u64;
+    let wait = |entry: &Table| Some(time(entry, "scheduler", "step")?.as_ps().saturating_mul(rounds(entry)));
+    let longest_ps = world.entries("mechanism").filter_map(wait).max();
+    target.zip(longest_ps).is_some_and(|(target, longest_ps)| longest_ps >= target.as_ps())
 }
 
 /// Returns whether a card can drop packets of a window again and again: its queue is short, and senders do not wait for

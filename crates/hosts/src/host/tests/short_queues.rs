@@ -1,6 +1,7 @@
 //! Cards with a queue shorter than their backlog limit.
 
 use super::*;
+use crate::host::card_timing::CardClock;
 
 fn short_card(count: u32) -> NetworkCardConfig {
     NetworkCardConfig { capacity: QueueCapacity::Packets(count), ..NetworkCardConfig::at_rate(RATE) }
@@ -13,6 +14,23 @@ fn a_card_that_is_too_small_drops_and_the_flow_recovers() {
     assert!(bench.hosts.totals().dropped_by_network_card > 0);
     assert!(bench.world.drops.iter().all(|&reason| reason == HostDrop::NetworkCardFull));
     assert_eq!(bench.world.flows[0].outcome, FlowOutcome::Completed);
+}
+
+#[test]
+fn senders_wait_for_a_queue_in_bytes_whatever_the_length_of_their_frames() {
+    for clock in [None, Some(CardClock { offset_ppb: 0, seed: 1 })] {
+        for (queue_bytes, frame_bytes) in [(1_600, 1_518), (5_000, 1_518), (8_000, 4_178), (10_000, 9_000)] {
+            let capacity = QueueCapacity::Bytes(Bytes(queue_bytes));
+            let network_card = NetworkCardConfig { capacity, clock, ..NetworkCardConfig::at_rate(RATE) };
+            let settings = UdpSettings { frame_bytes: Bytes(frame_bytes), ..UdpSettings::at_rate(RATE) };
+            let application = Application::one_way(300 * (frame_bytes - 46));
+            let config = HostConfig::with_network_card(network_card);
+            let mut bench = Bench::with_flow(&config, TransportConfig::Udp(settings), application);
+            bench.add(0, 1, application);
+            let bench = bench.run();
+            assert_eq!(bench.world.drops, [], "{queue_bytes} B, {frame_bytes} B, {clock:?}");
+        }
+    }
 }
 
 #[test]
