@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from hitless.errors import HitlessError, RefusedScenario
+from hitless.outcome.losses import losses_of
 from hitless.simulation import Simulation
 from warm import hitless
 
@@ -207,6 +208,31 @@ def test_a_multicast_packet_is_not_lost_but_one_of_its_copies(tmp_path):
     assert counter(replicated, "packets_in_ingress") > 100
     assert replicated.summary.drops == {}
     assert plain.table("messages").equals(replicated.table("messages"))
+
+
+def test_copies_to_other_hosts_are_no_known_loss(tmp_path):
+    """Packets of h0 go to h1 and h2: the copies at h2 counted as lost, and 100 % of the packets arrived."""
+    commands = tmp_path / "groups.txt"
+    commands.write_text(
+        "mc_mgrp_create 1\nmc_node_create 0 1 2\nmc_node_associate 1 0\n"
+        "mc_mgrp_create 2\nmc_node_create 0 0\nmc_node_associate 2 1\n"
+    )
+    group = primitive(1, "assign", field("standard_metadata", "mcast_grp"), field("standard_metadata", "ingress_port"))
+    one_more = primitive(2, "add_to_field", field("standard_metadata", "mcast_grp"), number(1))
+    hosts = ["h0", "h1", "h2"]
+    star = {
+        "kind": "graph",
+        "hosts": hosts,
+        "switches": ["s"],
+        "links": [{"ends": [host, "s"], **LINK} for host in hosts],
+    }
+    document = scenario(changed(tmp_path, forward=[group, one_more]) | {"commands": str(commands)}, topology=star)
+    document["flows"][0] |= {"sources": ["h0"], "destinations": ["h1"]}
+    losses = losses_of(run(document))
+    copies = losses.dropped["addressed to another host"]
+    assert copies > 100
+    assert losses.lost_to_hosts is None
+    assert losses.why == f"{copies:,} packets reached another host, and some may be copies of delivered ones"
 
 
 @pytest.mark.parametrize(

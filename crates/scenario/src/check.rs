@@ -104,6 +104,7 @@ fn locate(document: &Document<'_>, mut problem: Problem) -> Finding {
 fn failures(scenario: &mut Scenario) -> Option<Problem> {
     let file = scenario.failure_file.take()?;
     match read_failures(&scenario.folder, &file) {
+        Ok(failures) if failures.is_empty() => scenario.warnings.push(format!("failure_file: {file} lists no failure")),
         Ok(failures) => scenario.failures.extend(failures),
         Err(rule) => return Some(Problem::new("failure_file", "", rule)),
     }

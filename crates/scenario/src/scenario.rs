@@ -87,6 +87,9 @@ pub struct Scenario {
     /// The folder of the scenario's file; paths in it are relative to this folder.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// Warnings about the files of the scenario.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 fn first_seed() -> u64 {

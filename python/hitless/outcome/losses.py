@@ -19,6 +19,7 @@ CORRUPTED, LINK_DOWN = "corrupted on a link", "lost on a link that was down"
 _IN_HOSTS = ("arrived after the end of the flow", "copy of a packet held for order")
 """Received packets that a host could not use: nothing was lost by dropping them."""
 _CARD = "network card full"
+_MISDELIVERED = "addressed to another host"
 _GUARDS = ("linkguardian", "link-layer-retry", "wharf")
 """Mechanisms for one link that count unrecovered packets as "packets_lost" at their receiving ends."""
 _SILENT = frozenset(
@@ -67,6 +68,8 @@ def losses_of(run: Run) -> Losses:
     by_order, why = run.summary.values.get("order"), ""
     if by_order is not None:
         lost = int(by_order["packets_lost"]) + drops.get(_CARD, 0)
+    elif copied := _may_be_copies(dropped.get(_MISDELIVERED, 0), scenario):
+        lost, why = None, copied
     elif isinstance(on_links := _lost_on_links(run, scenario, down=down), str):
         lost, why = None, on_links
     else:
@@ -132,6 +135,13 @@ def _lost_on_links(run: Run, scenario: Mapping[str, Any], *, down: int) -> int |
         elif link not in guarded:
             lost += frames
     return lost + (counter(run, "packets_lost") or 0)
+
+
+def _may_be_copies(misdelivered: int, scenario: Mapping[str, Any]) -> str:
+    """Return why packets that reached another host may be copies of delivered ones, as in a multicast; else ""."""
+    if not misdelivered or not {entry["kind"] for entry in scenario.get("mechanism", [])} - _SILENT:
+        return ""
+    return f"{misdelivered:,} packets reached another host, and some may be copies of delivered ones"
 
 
 def _corrupted_by_link(run: Run) -> Iterator[tuple[str, int]]:

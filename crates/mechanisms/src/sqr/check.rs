@@ -22,7 +22,7 @@ pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &s
     let links = links(check, topology, settings, section);
     ports(check, topology, settings, section);
     delays(check, topology, settings, section);
-    hardware(check, settings, section);
+    hardware(check, settings, around, section);
     // The checks below need valid names and delays.
     if check.found() == before {
         let routing = Routing::new(topology, PathRule::default());
@@ -114,7 +114,7 @@ fn require_detection(check: &mut Check<'_>, topology: &Topology, failing: Direct
     });
 }
 
-fn hardware(check: &mut Check<'_>, settings: &SqrSettings, section: &str) {
+fn hardware(check: &mut Check<'_>, settings: &SqrSettings, around: Surroundings<'_>, section: &str) {
     let field = |name: &str| format!("{section}.{name}");
     let has_window = settings.utilization_window > Duration::ZERO;
     check.require(has_window, &field("utilization_window"), "must be above zero");
@@ -124,13 +124,13 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, section: &str) {
         Problem::new(field("caching"), "", rule)
             .hint("take switch.preset = \"tofino-like\", or caching = \"delay-queue\"")
     });
-    let is_used = settings.any_order_age.is_none() || !settings.any_order(check.scenario).is_empty();
+    let is_used = settings.any_order_age.is_none() || !settings.any_order(around).is_empty();
     check.require(
         is_used,
         &field("any_order_age"),
         "has no effect: packets of all classes keep their order (any_order)",
     );
-    if let Some((class, FlowGroup { name, class: other, .. })) = settings.shared_queue(check.scenario) {
+    if let Some((class, FlowGroup { name, class: other, .. })) = settings.shared_queue(around) {
         let rule = format!(
             "class {class} shares its queue with class {other} of the flows '{name}', and would wait for their order"
         );

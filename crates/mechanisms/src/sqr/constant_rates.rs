@@ -13,6 +13,7 @@ use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId, Topology
 use hitless_scenario::{Check, FlowGroup, FlowPattern, Protocol};
 
 use super::RING_SHARE;
+use super::crossing::always_crosses;
 use super::settings::SqrSettings;
 
 /// Requires that a link, and each of its backups with the backup's own traffic, can carry the protected flows, and that
@@ -133,31 +134,4 @@ fn group_bps(check: &Check<'_>, topology: &Topology, routing: &Routing, group: &
     };
     // Flows with several paths may avoid the link, so that only the others surely load it.
     (flows.filter(has_no_other_way).count() as u64).saturating_mul(udp.rate.as_bps())
-}
-
-/// Whether every path from `switch` to `destination` crosses `link`.
-fn always_crosses(
-    topology: &Topology,
-    routing: &Routing,
-    switch: SwitchId,
-    // Paths share switches: without the memory the recursion would visit each path instead of each switch.
-    destination: HostId,
-    link: DirectedLink,
-    known: &mut BTreeMap<SwitchId, bool>,
-) -> bool {
-    if let Some(&known) = known.get(&switch) {
-        return known;
-    }
-    let hops = routing.next_hops(switch, destination);
-    let crosses = !hops.is_empty()
-        && hops.iter().all(|hop| {
-            let port = &topology.switch(switch).ports[usize::from(hop.0)];
-            match port.peer.node {
-                _ if port.link == link => true,
-                Node::Switch(next) => always_crosses(topology, routing, next, destination, link, known),
-                Node::Host(_) => false,
-            }
-        });
-    known.insert(switch, crosses);
-    crosses
 }

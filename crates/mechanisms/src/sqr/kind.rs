@@ -84,8 +84,8 @@ fn config(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) ->
         caching_ports: numbers(&mut caching.into_iter()),
         ring_shares: ring_shares(settings, switch, around),
         settings: SqrSettings {
-            any_order: Some(settings.any_order(around.scenario)),
-            any_order_age: settings.any_order_age(around.scenario),
+            any_order: Some(settings.any_order(around)),
+            any_order_age: settings.any_order_age(around),
             ..settings.clone()
         },
     })

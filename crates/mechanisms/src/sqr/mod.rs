@@ -33,6 +33,7 @@ mod clock;
 pub mod config;
 mod constant_rates;
 mod counters;
+mod crossing;
 #[cfg(test)]
 mod every_way;
 mod home;

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use hitless_core::settings::quantity::{Optional, Text};
 use hitless_core::wire::{Bytes, Duration, ServiceKey};
 use hitless_hosts::transport::uet::UetSettings;
+use hitless_scenario::kind::Surroundings;
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_scenario::{FlowGroup, Protocol, Scenario};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::crossing::Crossings;
 
 /// SQR on the switches at the sending ends of some links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +37,8 @@ pub struct SqrSettings {
     pub vlans: Vec<u16>,
     /// Traffic classes without an order (an extension of the paper): their packets are never held for it, and copies of
     /// lost packets are sent as soon as a path exists. Other classes keep their order. Left out: classes of spraying
-    /// connections ("uet") that share neither class nor queue with other flows; in live runs an empty list.
+    /// connections ("uet") that share neither class nor queue with other flows whose shortest paths cross `links`; in
+    /// live runs an empty list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(inner(range(max = 127)))]
     pub any_order: Option<Vec<u8>>,
@@ -190,33 +194,50 @@ impl SqrSettings {
         (key.port != 0 && ports.contains(&key.port)) || (key.vlan != 0 && vlans.contains(&key.vlan))
     }
 
-    /// The classes with packets that need no order. In a live run the scenario's flows are removed before the call.
-    pub fn any_order(&self, scenario: &Scenario) -> Vec<u8> {
+    /// The classes with packets that need no order: those of spraying flows, if no other flow over a protected link
+    /// uses their queue. In a live run the scenario's flows are removed before the call.
+    pub fn any_order(&self, around: Surroundings<'_>) -> Vec<u8> {
         if let Some(classes) = &self.any_order {
             return classes.clone();
         }
-        let groups = scenario.flows.iter();
-        let (sprayed, others): (Vec<_>, Vec<_>) = groups.partition(|group| spraying(scenario, group).is_some());
-        let with_others: BTreeSet<u8> = others.iter().map(|group| queue_of(scenario, group.class)).collect();
+        let scenario = around.scenario;
+        let (sprayed, others): (Vec<_>, Vec<_>) =
+            scenario.flows.iter().partition(|group| spraying(scenario, group).is_some());
         let classes: BTreeSet<u8> = sprayed.iter().map(|group| group.class).collect();
-        classes.into_iter().filter(|&class| !with_others.contains(&queue_of(scenario, class))).collect()
+        let crossings = self.crossings(around);
+        let has_order = |class: u8| {
+            let in_queue = |group: &&&FlowGroup| queue_of(scenario, group.class) == queue_of(scenario, class);
+            others.iter().filter(in_queue).any(|group| crossings.can_cross(group))
+        };
+        classes.into_iter().filter(|&class| !has_order(class)).collect()
+    }
+
+    fn crossings<'a>(&self, around: Surroundings<'a>) -> Crossings<'a> {
+        Crossings::new(around, self.protected(around.topology))
     }
 
     /// The maximum age of a copy that is sent: its packet arrives and is acknowledged before the sender's timeout.
-    pub fn any_order_age(&self, scenario: &Scenario) -> Option<Duration> {
-        let classes = self.any_order(scenario);
-        let groups = scenario.flows.iter().filter(|group| classes.contains(&group.class));
-        let uet = groups.filter_map(|group| spraying(scenario, group));
-        self.any_order_age.or(uet.map(|uet| uet.timeout.saturating_sub(uet.base_rtt)).min())
+    pub fn any_order_age(&self, around: Surroundings<'_>) -> Option<Duration> {
+        if self.any_order_age.is_some() {
+            return self.any_order_age;
+        }
+        let classes = self.any_order(around);
+        let groups = around.scenario.flows.iter().filter(|group| classes.contains(&group.class));
+        let sprayed = groups.filter_map(|group| Some((group, spraying(around.scenario, group)?)));
+        let crossings = self.crossings(around);
+        let over = sprayed.filter(|(group, _)| crossings.can_cross(group));
+        over.map(|(_, uet)| uet.timeout.saturating_sub(uet.base_rtt)).min()
     }
 
-    /// A group of flows in order, with a class of `any_order` in the same queue.
-    pub(super) fn shared_queue<'s>(&self, scenario: &'s Scenario) -> Option<(u8, &'s FlowGroup)> {
-        let classes = self.any_order.as_deref().unwrap_or_default();
-        let ordered = || scenario.flows.iter().filter(|group| !classes.contains(&group.class));
-        let shares =
-            |class: u8| ordered().find(move |group| queue_of(scenario, group.class) == queue_of(scenario, class));
-        classes.iter().find_map(|&class| Some((class, shares(class)?)))
+    /// A group of flows in order over a protected link, with a class of `any_order` in the same queue.
+    pub(super) fn shared_queue<'s>(&self, around: Surroundings<'s>) -> Option<(u8, &'s FlowGroup)> {
+        let (scenario, classes) = (around.scenario, self.any_order.as_deref().unwrap_or_default());
+        let ordered: Vec<_> = scenario.flows.iter().filter(|group| !classes.contains(&group.class)).collect();
+        let shares = |class: u8, group: &FlowGroup| queue_of(scenario, group.class) == queue_of(scenario, class);
+        let crossings = self.crossings(around);
+        let in_order =
+            |class: u8| ordered.iter().copied().find(|group| shares(class, group) && crossings.can_cross(group));
+        classes.iter().find_map(|&class| Some((class, in_order(class)?)))
     }
 
     /// The steady delay and the failure delay.

@@ -2,6 +2,7 @@
 
 use hitless_core::wire::Duration;
 use hitless_mechanisms::sqr::SqrSettings;
+use hitless_scenario::kind::Surroundings;
 
 use super::*;
 
@@ -109,7 +110,15 @@ fn any_order(class: u8, switch: &str, more: &str) -> Result<Vec<u8>, String> {
 }
 
 fn any_order_of(scenario: &Scenario) -> Vec<u8> {
-    scenario.mechanisms[0].settings::<SqrSettings>().expect("an entry of SQR").any_order(scenario)
+    defaults_of(scenario).0
+}
+
+/// The default classes without an order, and the default maximum age of their copies.
+fn defaults_of(scenario: &Scenario) -> (Vec<u8>, Option<Duration>) {
+    let topology = scenario.build_topology().expect("a valid fabric");
+    let around = Surroundings { scenario, topology: &topology };
+    let settings = scenario.mechanisms[0].settings::<SqrSettings>().expect("an entry of SQR");
+    (settings.any_order(around), settings.any_order_age(around))
 }
 
 #[test]
@@ -137,14 +146,39 @@ fn packets_need_no_order_if_only_spraying_flows_use_their_queue() {
 fn without_flows_all_packets_keep_their_order() {
     let text = TESTBED.replace("kind = \"udp\"\nrate = \"1 Gbps\"", "kind = \"uet\"");
     let mut scenario = check(&text.replace("constant-rate", "long"), "").expect("it is valid");
-    assert_eq!(any_order_of(&scenario), [0]);
     let Protocol::Uet(uet) = &scenario.transports[0].protocol else { panic!("no spraying transport") };
     let useful = uet.timeout.saturating_sub(uet.base_rtt);
     assert!(useful > Duration::ZERO);
-    let age = |scenario: &Scenario| scenario.mechanisms[0].settings::<SqrSettings>().unwrap().any_order_age(scenario);
-    assert_eq!(age(&scenario), Some(useful));
+    assert_eq!(defaults_of(&scenario), (vec![0], Some(useful)));
     scenario.flows.clear();
-    assert_eq!((any_order_of(&scenario), age(&scenario)), (vec![], None));
+    assert_eq!(defaults_of(&scenario), (vec![], None));
+}
+
+/// A group of TCP far away changed the default, and with it the completion times of flows over the protected link.
+#[test]
+fn only_flows_over_the_protected_links_decide_about_their_order() {
+    let sprayed =
+        TESTBED.replace("kind = \"udp\"\nrate = \"1 Gbps\"", "kind = \"uet\"").replace("constant-rate", "long");
+    let beside = |transport: &str, pattern: &str, hosts: &str| {
+        let more = format!(
+            "[[transport]]\nname = \"other\"\n{transport}\n\n[[flows]]\nname = \"other\"\ntransport = \"other\"\n\
+             kind = \"{pattern}\"\n{hosts}\n\n[[link]]"
+        );
+        defaults_of(&check(&sprayed.replacen("[[link]]", &more, 1), "").unwrap_or_else(|error| panic!("{error}")))
+    };
+    let alone = defaults_of(&check(&sprayed, "").unwrap_or_else(|error| panic!("{error}")));
+    assert_eq!(alone.0, [0]);
+    let in_order = (vec![], None);
+    let (tcp, soon) = ("kind = \"tcp\"", "kind = \"uet\"\ntimeout = \"100 us\"");
+    let (there, far) = ("sources = [\"h1\"]\ndestinations = [\"h4\"]", "sources = [\"h1\"]\ndestinations = [\"h3\"]");
+    let back = "sources = [\"h4\"]\ndestinations = [\"h2\"]";
+    assert_eq!(beside(tcp, "long", far), alone);
+    assert_eq!(beside(tcp, "long", there), in_order);
+    assert_eq!(beside(tcp, "long", back), in_order, "acknowledgements keep their order too");
+    assert_eq!(beside(tcp, "permutation", "size = \"1 KB\"\nhosts = [\"h1\", \"h2\", \"h3\"]"), alone);
+    assert_eq!(beside(tcp, "all-to-all", "size = \"1 KB\""), in_order);
+    assert_eq!(beside(soon, "long", far), alone, "their copies are elsewhere");
+    assert!(beside(soon, "long", there).1 < alone.1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hitless_core::settings::quantity::QueueLength;
+use hitless_core::settings::quantity::{Quantity, QueueLength};
 use hitless_core::settings::{Problem, suggestion};
 use hitless_core::wire::{Bytes, Duration};
 use hitless_hosts::Jitter;
@@ -155,7 +155,24 @@ impl Check<'_> {
         });
     }
 
+    /// Requires room for the longest frame: a card would drop it each time that its transport repeats it.
+    fn network_card_queue(&mut self, topology: &Topology, length: QueueLength, field: &str) {
+        let QueueLength::Bytes(capacity) = length else { return };
+        let longest = self.scenario.frame_max();
+        let overhead_bytes = topology.slowest_specs().map(|link| link.overhead_bytes).max().unwrap_or_default();
+        let on_the_wire = Bytes(longest.0.saturating_add(overhead_bytes.into()));
+        self.require_else(capacity == Bytes::ZERO || capacity >= on_the_wire, || {
+            let rule = format!(
+                "must be {} at least: the longest frame has {}, and preamble and gap count too",
+                on_the_wire.text(),
+                longest.text()
+            );
+            Problem::new(field, capacity.text(), rule)
+        });
+    }
+
     pub(super) fn host_exceptions(&mut self, topology: &Topology) {
+        self.network_card_queue(topology, self.scenario.host.nic_queue, "host.nic_queue");
         let mut taken = BTreeSet::new();
         for (number, exception) in self.scenario.host.exceptions.iter().enumerate() {
             let section = format!("host.exceptions[{number}]");
@@ -163,6 +180,10 @@ impl Check<'_> {
             let rule = "has no effect: give kernel, network_card, tcp_small_queues or nic_queue";
             self.require(exception.changes_something(), &section, rule);
             self.require(exception.nic_queue.is_none_or(is_length), &field("nic_queue"), LENGTH_RULE);
+            exception
+                .nic_queue
+                .iter()
+                .for_each(|&length| self.network_card_queue(topology, length, &field("nic_queue")));
             self.jitter(exception.kernel.unwrap_or_default().jitter, &field("kernel"));
             self.jitter(exception.network_card.unwrap_or_default().jitter, &field("network_card"));
             match select_hosts_by_pattern(topology, &exception.hosts) {

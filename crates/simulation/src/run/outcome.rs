@@ -177,7 +177,8 @@ impl<E: Edge> Ledger<'_, E> {
 
     fn warnings(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
         let (scenario, topology) = (&self.run.global.scenario, &self.run.network.topology);
-        let mut warnings = memory::overloads(scenario, topology);
+        let mut warnings = scenario.warnings.clone();
+        warnings.extend(memory::overloads(scenario, topology));
         warnings.extend(memory::empty_lists(scenario, topology));
         warnings.extend(scenario.flow_control_shortages(topology));
         warnings.extend(self.run.lossless_warnings());

@@ -57,6 +57,10 @@ fn exceptions_without_hosts_or_effect_are_refused() {
         ("hosts = [\"leaf0\"]\ntcp_small_queues = false", "'leaf0' is a switch, not a host"),
         ("hosts = [\"h1\", \"h*\"]\ntcp_small_queues = false", "h1 is named twice: a host has one exception"),
         ("hosts = [\"h1\"]\ntimer_tick = \"1 ms\"", "timer_tick"),
+        (
+            "hosts = [\"h1\"]\nnic_queue = \"1121 B\"",
+            "must be 1122 B at least: the longest frame has 1102 B, and preamble and gap count too",
+        ),
     ];
     for (exception, expected) in table {
         let error = check(&text(&format!("[[host.exceptions]]\n{exception}\n"))).expect_err(exception);

@@ -218,6 +218,10 @@ fn failures_come_from_a_file_too() {
     assert_eq!(numbers(&read, "failures", "frames_lost").len(), 2);
     assert_eq!(read.summary.trace_hash, written.summary.trace_hash);
     assert_eq!(read.tables, written.tables);
+    assert_eq!(read.summary.warnings, Vec::<String>::new());
+    let nothing = [("a.failures", "# link first_ns outage_ns\n")];
+    let none = run_with_files(&text("failure_file = \"a.failures\""), "no-failures", &nothing);
+    assert_eq!(none.summary.warnings, ["failure_file: a.failures lists no failure"]);
 }
 
 #[test]

@@ -190,16 +190,9 @@ pub fn idle_host(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal: Equal::Counters })
 }
 
-/// Whether other flows of a class, wherever they run, decide that SQR keeps its order: limitations.md says so.
-fn orders_by_all_flows(subject: &Subject) -> bool {
-    let is_uet = |transport: &Table| transport.get("kind").and_then(Value::as_str) == Some("uet");
-    let sprays = subject.world.entries("transport").any(is_uet);
-    !subject.has_none_of(&["sqr"]) && sprays
-}
-
 /// Adds datagrams between two new hosts at a new switch.
 pub fn unrelated_flow(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
-    if chooses_by_all_hosts(subject) || orders_by_all_flows(subject) {
+    if chooses_by_all_hosts(subject) {
         return None;
     }
     let before = as_graph(subject);
