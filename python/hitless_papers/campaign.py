@@ -15,6 +15,7 @@ from hitless.runs.keeping import KeptPoints
 from hitless.runs.point import MissingRun, Point, Runs
 from hitless.runs.pool import Task
 from hitless.runs.result import Result, could_not_be_worked_out
+from hitless_papers.durations import known
 from hitless_papers.model import Context, Effort, Exhibit, Row, Tail
 from hitless_papers.registry import Entry
 from hitless_papers.seeds import over_seeds, usual
@@ -87,6 +88,9 @@ class _Work:
             told = f"{entry.id} seed {seed}" if count > 1 else entry.id
             part.tasks = [Task(told, point, point.seed(seed)) for point in part.chosen]
         tasks = [task for part in self._parts for task in part.tasks]
+        if (measured := known().get((entry.id, asked.effort))) is not None:
+            for task in tasks:
+                task.weight = max(measured.cpu_s, 0.1) * count / len(tasks)
         self.result: ExhibitResult = Result(entry.id, entry.title, asked.seed, first.context.shortened, tasks=tasks)
         self.result.seeds = [part.context.seed for part in self._parts]
 

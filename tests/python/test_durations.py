@@ -68,7 +68,15 @@ def test_an_estimate_needs_every_exhibit(folder, tmp_path, monkeypatch):
 
 
 class _Waiting:
-    name, progress, done = "lg/fig8 LG", 0.0, False
+    name, progress, done, weight = "lg/fig8 LG", 0.0, False, 1.0
+
+
+def test_short_runs_hardly_count():
+    """A campaign has 10,000 short runs of maps: after half of the work an estimate said that five hours were left."""
+    long, short = _Waiting(), [_Waiting() for _ in range(99)]
+    long.progress, long.weight = 1.0, 99.0
+    line = ProgressDisplay("simulating")._line([long, *short], 30.0)
+    assert line == "simulating, 0 of 100 runs: 50% after 30 s, about 30 s left; now lg/fig8 LG"
 
 
 def test_a_last_progress_line_now():

@@ -152,6 +152,7 @@ class _Watched:
     name: str
     year: Year
     done: bool = False
+    weight: float = 1.0
 
     @property
     def progress(self) -> float:

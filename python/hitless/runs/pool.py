@@ -37,6 +37,8 @@ class Task:
     ended_s: float | None = None
     cpu_s: float = 0.0
     """CPU time of its thread, which hardly depends on other programs on the machine."""
+    weight: float = 1.0
+    """Expected CPU time, relative to the other tasks, for the estimate of the remaining time."""
 
     @property
     def done(self) -> bool:

@@ -29,6 +29,10 @@ class Watched(Protocol):
     def done(self) -> bool:
         """Is it complete?"""
 
+    @property
+    def weight(self) -> float:
+        """Expected CPU time, relative to the other parts."""
+
 
 class ProgressDisplay:
     """A bar on a terminal, an occasional line elsewhere; silent for quick work."""
@@ -119,7 +123,7 @@ def _duration(seconds: float) -> str:
 
 
 def _share(parts: Sequence[Watched]) -> float:
-    return sum(part.progress for part in parts) / len(parts)
+    return sum(part.progress * part.weight for part in parts) / sum(part.weight for part in parts)
 
 
 def _now(parts: Sequence[Watched]) -> str:
