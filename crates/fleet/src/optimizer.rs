@@ -47,6 +47,7 @@ pub fn best_to_take_down(paths: &mut PathCounts, pod: usize, candidates: &[Candi
     let possible: Vec<_> = contested.into_iter().filter(|candidate| paths.try_losing(candidate.link)).collect();
     let found = if possible.is_empty() { Vec::new() } else { Search::run(paths, pod, &possible) };
     chosen.iter().for_each(|&link| paths.bring_up(link));
+    assert!(found.iter().all(|link| !chosen.contains(link)), "a link goes down twice");
     chosen.extend(found);
     chosen.sort_unstable();
     chosen

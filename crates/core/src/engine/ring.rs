@@ -86,7 +86,7 @@ impl<T: Copy + Default> Ring<T> {
     #[cold]
     fn grow(&mut self) {
         let count = self.slots.len();
-        debug_assert!(self.len() == count, "a ring grows when it is full");
+        assert!(self.len() == count, "a ring grows when it is full");
         let size = (count * 2).max(FIRST_SLOTS);
         let mut slots = Vec::with_capacity(size);
         if count > 0 {

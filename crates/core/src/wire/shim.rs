@@ -245,7 +245,7 @@ impl ShimStack {
         while let Some(id) = self.id_at(used) {
             used += ID_BYTES + id.bytes();
         }
-        debug_assert!(used <= CAPACITY_BYTES, "{used} bytes of shims on a stack of {CAPACITY_BYTES}");
+        assert!(used <= CAPACITY_BYTES, "{used} bytes of shims on a stack of {CAPACITY_BYTES}");
         used
     }
 }

@@ -125,11 +125,13 @@ impl<'t> Network<'t> {
     /// Brings a repaired link up.
     pub fn bring_up(&mut self, link: LinkId) {
         self.set(link, true);
-        self.down[self.topology.pod_of(link)].remove(&link);
+        let was_down = self.down[self.topology.pod_of(link)].remove(&link);
+        assert!(was_down.is_some(), "link {} comes up, and was not down", link.0);
         self.down_count -= 1;
     }
 
     fn set(&mut self, link: LinkId, is_up: bool) {
+        assert!(self.is_up(link) != is_up, "link {} keeps its state", link.0);
         let (tally, total) = (&mut self.tor_paths, &mut self.tor_paths_total);
         self.paths.set(link, is_up, &mut |before, after| {
             tally.change(before, after);
@@ -158,6 +160,8 @@ impl<'t> Network<'t> {
     }
 
     pub fn metrics(&self) -> Metrics {
+        assert!(self.corrupting_count == 0 || self.loss > LossSum::ZERO, "corrupting links lose nothing");
+        assert!(self.effective_loss <= self.loss, "protection adds losses");
         let sound = self.topology.links.len() - self.down_count - self.corrupting_count;
         let floor = sound as f64 * LossRate::SOUND.as_f64();
         let tors: usize = self.topology.pods.iter().map(Vec::len).sum();

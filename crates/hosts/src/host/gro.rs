@@ -68,7 +68,7 @@ impl ReceiveRing {
         if !self.is_enough() || at >= self.poll_at {
             return None;
         }
-        debug_assert!(now <= at && at < self.poll_at, "a poll is moved later");
+        assert!(now <= at && at < self.poll_at, "a poll is moved later");
         self.poll_at = at;
         Some(at)
     }
@@ -114,7 +114,7 @@ pub fn mergeable(packets: &[PacketHandle], store: &PacketStore) -> usize {
 
 /// Merges packets selected by [`mergeable`] into one segment; frees all slots but the first.
 pub fn merge(packets: &[PacketHandle], store: &mut PacketStore) -> Segment {
-    debug_assert!(!packets.is_empty(), "a segment of no packets");
+    assert!(!packets.is_empty(), "a segment of no packets");
     let (first, others) = (packets[0], &packets[1..]);
     for &other in others {
         if let Transport::Tcp(added) = store[other].transport {

@@ -365,7 +365,7 @@ impl HalfConnection {
     fn received_enough<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         if self.endpoints.progress.delivered_goal().is_some() {
             let wrote = self.endpoints.advance(now, &mut self.sender, &self.receiver, env);
-            debug_assert!(!wrote, "only what the sender learns makes the application write");
+            assert!(!wrote, "only what the sender learns makes the application write");
             return;
         }
         let delivered_bytes = self.receiver.delivered_bytes();

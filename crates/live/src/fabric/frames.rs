@@ -90,7 +90,7 @@ impl FramePool {
     /// Adds a reference for another packet with this body.
     pub fn share(&mut self, frame: u32) {
         let place = self.place(frame);
-        debug_assert!(place.references > 0, "frame {frame} is shared after its end");
+        assert!(place.references > 0, "frame {frame} is shared after its end");
         place.references += 1;
     }
 

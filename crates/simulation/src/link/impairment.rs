@@ -64,7 +64,7 @@ impl Impairment {
 
     /// Takes the link down or up.
     pub fn set_state(&mut self, now: Time, state: LinkState) {
-        debug_assert!(self.up_since <= now, "a link comes up in the future");
+        assert!(self.up_since <= now, "a link comes up in the future");
         match state {
             LinkState::Down if self.down_since == Time::NEVER => self.down_since = now,
             LinkState::Up if self.down_since != Time::NEVER => {

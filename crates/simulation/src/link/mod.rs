@@ -38,7 +38,7 @@ pub struct LinkCounters {
 impl LinkCounters {
     /// Number of frames in flight.
     pub const fn in_flight(&self) -> u64 {
-        debug_assert!(self.frames_sent >= self.frames_arrived + self.frames_corrupted + self.frames_lost_down);
+        assert!(self.frames_sent >= self.frames_arrived + self.frames_corrupted + self.frames_lost_down);
         self.frames_sent - self.frames_arrived - self.frames_corrupted - self.frames_lost_down
     }
 }
@@ -192,7 +192,7 @@ impl Link {
 
     /// Marks the link as ending in another partition: it only gathers frames now.
     pub fn cut(&mut self) {
-        debug_assert!(self.first == NOTHING, "a link is cut with frames on it");
+        assert!(self.first == NOTHING, "a link is cut with frames on it");
         self.first = ELSEWHERE;
     }
 
@@ -210,7 +210,7 @@ impl Link {
 
     /// Takes the next frame to hand over, with its time of arrival.
     pub fn take_gathered(&mut self) -> Option<(Time, PacketHandle)> {
-        debug_assert!(self.is_cut(), "frames are handed over that arrive here");
+        assert!(self.is_cut(), "frames are handed over that arrive here");
         self.following.pop().map(UnderWay::parts)
     }
 

@@ -63,7 +63,7 @@ impl Table {
     }
 
     fn with(mut self, name: &'static str, column: Column) -> Self {
-        debug_assert!(self.columns.first().is_none_or(|(_, first)| first.len() == column.len()));
+        assert!(self.columns.first().is_none_or(|(_, first)| first.len() == column.len()));
         self.columns.push((name, column));
         self
     }

@@ -16,7 +16,7 @@ impl State for Run<Closed> {
     fn save(&self, out: &mut Writer) {
         let Self { global, network, events, now } = self;
         let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals, explanation: _ } = global;
-        debug_assert!(network.shared.outbox.is_empty(), "a partition of a run has no checkpoints");
+        assert!(network.shared.outbox.is_empty(), "a partition of a run has no checkpoints");
         control_plane.save(out);
         network.save(out);
         flow_starts.save(out);

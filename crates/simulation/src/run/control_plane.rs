@@ -79,7 +79,7 @@ impl ControlPlane {
     /// Applies the changes that are due.
     pub fn apply_due<F: Fabric>(&mut self, now: Time, network: &mut F) {
         while let Some((at, change)) = self.changes.get(self.next).filter(|(at, _)| *at <= now) {
-            debug_assert!(*at == now, "a change of {} ps was passed over", at.as_ps());
+            assert!(*at == now, "a change of {} ps was passed over", at.as_ps());
             let change = change.clone();
             self.next += 1;
             self.apply(now, change, network);

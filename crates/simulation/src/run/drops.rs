@@ -65,7 +65,7 @@ impl DropLedger {
 
     /// Counts a packet lost in a switch: one of a flow, or a control packet of a switch.
     pub fn note(&mut self, switch: u32, flow: Option<FlowId>, reason: DropReason, frame_bytes: u32) {
-        debug_assert!(reason.is_loss(), "what ends without loss is no drop: {reason:?}");
+        assert!(reason.is_loss(), "what ends without loss is no drop: {reason:?}");
         // Packets of a freed flow no longer exist, except those that a mechanism rebuilds from memory. These count for
         // no flow.
         let of_flow = flow.and_then(|flow| self.of_flows.get_mut(flow.0 as usize));

@@ -184,7 +184,7 @@ impl FlowStarts {
     pub fn add_before(&mut self, end: Time, scenario: &Scenario, network: &mut impl Fabric) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start < end) {
             self.drawn += 1;
-            debug_assert!(spec.connection.is_none(), "messages on open connections need a run of one partition");
+            assert!(spec.connection.is_none(), "messages on open connections need a run of one partition");
             self.start_flow(spec, scenario, network);
         }
     }
@@ -194,7 +194,7 @@ impl FlowStarts {
         self.messages += spec.messages.count;
         let flow = network.add_flow(&spec, config);
         self.specs.push(spec);
-        debug_assert_eq!(flow.0 as usize + 1, self.specs.len(), "flows are numbered as they start");
+        assert_eq!(flow.0 as usize + 1, self.specs.len(), "flows are numbered as they start");
     }
 
     /// Starts a message on connection number `connection` between its hosts.

@@ -23,6 +23,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, flow: &FlowRecord) {
+        assert!(flow.finished >= flow.started, "{:?} ends before it starts", flow.flow);
         self.flows += 1;
         self.completed += u64::from(flow.outcome == FlowOutcome::Completed);
         self.delivered_bytes += flow.bytes_delivered;

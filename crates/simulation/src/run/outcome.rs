@@ -146,6 +146,7 @@ impl<E: Edge> Ledger<'_, E> {
 
     fn summary(&self, reports: &[(SwitchId, Report)], captures: &[CaptureFile]) -> Summary {
         let totals = self.run.network.hosts.totals();
+        assert!(totals.flows_started >= totals.flows_completed + totals.flows_failed, "more flows end than start");
         Summary {
             seed: self.run.global.scenario.seed,
             ended_by: match self.end {

@@ -65,6 +65,7 @@ impl Streaming {
     ) -> Vec<FlowId> {
         under_way.sort_unstable();
         let complete = self.waiting.take_complete(now, |flow| under_way.binary_search(&flow.0).is_ok());
+        assert!(complete.flows.iter().all(|flow| flow.finished <= now), "a flow ends after {now}");
         self.left = self.waiting.len();
         self.messages += complete.messages.len();
         complete.flows.iter().for_each(|flow| totals.add(rows.scenario, flow));

@@ -65,7 +65,7 @@ impl Switch {
             Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
             Verdict::Continue => unreachable!("a packet that goes on is sent"),
         };
-        debug_assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
+        assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
         // A packet returns from egress to a queue only as a mirror copy, which needs a session.
         self.core.pass.mirror(port, queue);
         let descriptor = &mut environment.packets()[packet];

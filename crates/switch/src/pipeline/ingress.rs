@@ -152,7 +152,7 @@ impl Switch {
         match verdict {
             Verdict::Continue => {}
             Verdict::Forward { port, queue } => {
-                debug_assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
+                assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
                 let descriptor = &mut environment.packets()[packet];
                 descriptor.egress_port = port;
                 descriptor.queue = queue;

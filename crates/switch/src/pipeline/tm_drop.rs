@@ -44,7 +44,7 @@ impl Switch {
         match self.run_tm_drop(now, packet, reason, is_last_try, environment) {
             // One retry only: a packet refused twice would otherwise circle between full queues.
             Verdict::Forward { port, queue } if !is_last_try => {
-                debug_assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
+                assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
                 environment.decided(packet, Half::Egress, Verdict::Forward { port, queue });
                 let descriptor = &mut environment.packets()[packet];
                 descriptor.egress_port = port;

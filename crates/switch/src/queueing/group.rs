@@ -281,7 +281,7 @@ impl Group {
                 let first = self.first;
                 let (chosen, passed) = self.deficits.next(ready, |queue| first_bytes(first + queue));
                 self.pass(passed);
-                debug_assert_eq!(chosen, self.turn, "the rounds follow the turn");
+                assert_eq!(chosen, self.turn, "the rounds follow the turn");
                 chosen
             }
             GroupDiscipline::SwappedHalves => self.choose_by_halves(ready),

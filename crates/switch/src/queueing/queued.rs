@@ -260,7 +260,7 @@ impl QueuedScheduler {
     /// Makes a packet of this rank ready that [`Self::hold`] has counted.
     pub fn release(&mut self, queue: QueueId, rank: u32, entry: Entry) {
         let held = &mut self.queues[usize::from(queue.0)];
-        debug_assert!(held.held_packets > 0 && held.bytes >= u64::from(entry.frame_bytes), "nothing is held");
+        assert!(held.held_packets > 0 && held.bytes >= u64::from(entry.frame_bytes), "nothing is held");
         held.held_packets -= 1;
         let packets_before = held.waiting.len() as u32;
         held.waiting.push(Entry { packets_before, ..entry }, rank);

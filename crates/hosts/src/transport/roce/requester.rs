@@ -169,7 +169,7 @@ impl RoceRequester {
     fn header(&self, packet: u64, message: &Message) -> RoceHeader {
         let full = self.config.mtu.0;
         let last = packet + 1 == message.end;
-        debug_assert!((message.first..message.end).contains(&packet), "packet {packet} of another message");
+        assert!((message.first..message.end).contains(&packet), "packet {packet} of another message");
         let payload = if last { message.bytes - (packet - message.first) * full } else { full };
         RoceHeader {
             packet_sequence: packet,
@@ -239,7 +239,7 @@ impl RoceRequester {
     }
 
     fn step_forward(&mut self, message_end: u64) {
-        debug_assert!(self.unacknowledged <= self.next && self.next < self.end, "packet {} to be sent", self.next);
+        assert!(self.unacknowledged <= self.next && self.next < self.end, "packet {} to be sent", self.next);
         self.next += 1;
         self.highest_sent = self.highest_sent.max(self.next);
         if self.next == message_end {

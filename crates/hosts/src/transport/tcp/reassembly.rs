@@ -38,7 +38,7 @@ impl Reassembly {
 
     /// Adds `[start, end)` and joins adjacent islands.
     pub fn insert(&mut self, start: u64, end: u64) {
-        debug_assert!(start < end, "a run of no bytes");
+        assert!(start < end, "a run of no bytes");
         self.changes += 1;
         // Adjacent islands have no gap between them, so they join too.
         let first = self.islands.partition_point(|island| island.end < start);
@@ -76,7 +76,7 @@ impl Reassembly {
                 }
             }
         }
-        debug_assert!(self.islands[0].start > acknowledgement, "what is in order is no island");
+        assert!(self.islands[0].start > acknowledgement, "what is in order is no island");
         for (block, island) in blocks.iter_mut().zip(newest.into_iter().flatten()) {
             *block = ((island.start - acknowledgement) as u32, (island.end - acknowledgement) as u32);
         }

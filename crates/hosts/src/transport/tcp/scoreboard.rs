@@ -253,7 +253,7 @@ impl Scoreboard {
     pub fn sack(&mut self, blocks: &SackBlocks, acknowledgement: u64, delivery: &mut Delivery) {
         let mut seen = [(0, 0); 3];
         for (index, (start, end)) in blocks.absolute(acknowledgement).enumerate() {
-            debug_assert!(acknowledgement < start && start < end, "SACK block {start}-{end} at {acknowledgement}");
+            assert!(acknowledgement < start && start < end, "SACK block {start}-{end} at {acknowledgement}");
             debug_assert!(seen.iter().all(|&(from, to)| end <= from || to <= start), "SACK blocks overlap");
             seen[index] = (start, end);
             self.sack_range(start, end.min(self.snd_nxt), delivery);
@@ -510,7 +510,7 @@ impl Scoreboard {
         self.flagged += u32::from(segment.flags == 0);
         segment.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
         segment.sent_at = now;
-        debug_assert!(self.retransmissions.back().is_none_or(|&(_, sent_at)| sent_at <= now), "sent again in the past");
+        assert!(self.retransmissions.back().is_none_or(|&(_, sent_at)| sent_at <= now), "sent again in the past");
         self.retransmissions.push_back((number, now));
         self.check_sums();
     }

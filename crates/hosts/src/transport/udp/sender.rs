@@ -68,7 +68,7 @@ impl UdpSender {
     }
 
     pub fn withdraw_unsent(&mut self) -> u64 {
-        debug_assert!(self.sent_bytes <= self.written_bytes, "more sent than written");
+        assert!(self.sent_bytes <= self.written_bytes, "more sent than written");
         let unsent = self.written_bytes - self.sent_bytes;
         self.written_bytes = self.sent_bytes;
         unsent

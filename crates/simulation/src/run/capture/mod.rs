@@ -200,6 +200,7 @@ impl Capture {
 
     /// Adds the packets of another partition.
     pub fn merge(&mut self, other: Self) {
+        assert_eq!(self.kept.len(), other.kept.len(), "partitions capture into the same files");
         for (own, other) in self.kept.iter_mut().zip(other.kept) {
             let shift = own.bytes.len() as u64;
             own.records.extend(other.records.iter().map(|one| Record { start: one.start + shift, ..*one }));

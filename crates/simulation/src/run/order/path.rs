@@ -42,7 +42,7 @@ pub(super) struct PathOrder {
 impl PathOrder {
     pub fn sent(&mut self, now: Time, transport: Transport) {
         self.forget_before(Time(now.as_ps().saturating_sub(WINDOW.as_ps())));
-        debug_assert!(self.recent.back().is_none_or(|last| last.number + 1 == self.sent), "the latest have gaps");
+        assert!(self.recent.back().is_none_or(|last| last.number + 1 == self.sent), "the latest have gaps");
         self.recent.push_back(Sent { number: self.sent, at: now, transport, has_arrived: false, exists: false });
         self.sent += 1;
     }
@@ -53,7 +53,7 @@ impl PathOrder {
             Some(Sent { number, at, .. }) => {
                 self.reordered += u64::from(number < self.next);
                 self.next = self.next.max(number + 1);
-                debug_assert!(self.next <= self.sent, "a packet arrived that was never sent");
+                assert!(self.next <= self.sent, "a packet arrived that was never sent");
                 let gap = self.last_arrival.replace(now).map_or(Duration::ZERO, |before| now - before);
                 self.longest_gap = self.longest_gap.max(gap);
                 // An arrival may be matched with a packet of the same header that the card has not sent yet; its

@@ -92,6 +92,7 @@ impl Post {
                 Letter::OrderedSet { at, link, .. } => (self.of_links[link as usize], at),
                 Letter::SenderEnd { receiver, end } => (self.of_hosts[receiver.0 as usize], end.at + delay),
             };
+            assert!(to != from, "partition {from} writes to itself");
             first = first.min(at);
             self.with(to, from, |mailbox| mailbox.letters.push(letter));
         }

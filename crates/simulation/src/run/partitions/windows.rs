@@ -110,6 +110,7 @@ impl Course<'_> {
         let beyond = Duration(1_000 * u64::from(sings(Canary::WideWindow)));
         // Whatever a partition sends from `next` on arrives at least one lookahead later, hence after the window.
         let end = (next + self.lookahead + beyond).min(limit);
+        assert!(end > next, "a window from {next} to {end} has no event");
         let Global { flow_starts, scenario, .. } = self.global;
         flow_starts.add_before(end, scenario, &mut self.whole);
         self.team.run_before(end, self.trial.is_some());

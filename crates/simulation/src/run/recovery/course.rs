@@ -87,6 +87,23 @@ impl Course {
         believed_down: [bool; 2],
     ) -> Self {
         let detected = [0, 1].map(|end| detector.down(end, at));
+        let course = Self::after(at, outage, detector, scheme, detected, believed_down);
+        for end in 0..2 {
+            assert!(course.rerouted[end].is_none_or(|rerouted| Some(rerouted) >= course.detected[end]));
+            assert!(course.returned[end].is_none_or(|returned| course.whole.is_some_and(|whole| whole <= returned)));
+        }
+        assert!(course.restored.is_none_or(|restored| course.withdrawn.is_some_and(|withdrawn| withdrawn <= restored)));
+        course
+    }
+
+    fn after(
+        at: Time,
+        outage: Option<Duration>,
+        detector: &Detector,
+        scheme: RecoveryScheme,
+        detected: [Time; 2],
+        believed_down: [bool; 2],
+    ) -> Self {
         match scheme {
             RecoveryScheme::SamePort(scheme) => {
                 let replaced = later(detected[0].min(detected[1]), scheme.reconfiguration);

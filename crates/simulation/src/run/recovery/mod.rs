@@ -402,7 +402,7 @@ impl Recovery {
         // send them there.
         if !end.is_redirected {
             let backup = if let PortState::Rerouted { backup } = state { Some(backup) } else { None };
-            debug_assert_ne!(backup, Some(port), "a port is its own backup");
+            assert_ne!(backup, Some(port), "a port is its own backup");
             network.set_detour(switch, port, backup);
         }
         network.set_port_state(now, switch, port, state);

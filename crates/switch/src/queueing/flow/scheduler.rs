@@ -162,7 +162,7 @@ impl FlowScheduler {
 
     fn discount(&mut self, ended_before: usize) {
         let ended = &self.ended[ended_before..];
-        debug_assert!(ended.len() <= self.packets, "more packets are given up than wait");
+        assert!(ended.len() <= self.packets, "more packets are given up than wait");
         self.packets -= ended.len();
         self.bytes -= ended.iter().map(|ended| u64::from(ended.frame_bytes)).sum::<u64>();
     }

@@ -110,7 +110,7 @@ impl Window {
             self.ssthresh_bytes = self.ssthresh_bytes.max(self.cwnd_bytes / 4 * 3);
         }
         self.cwnd_bytes = (self.cwnd_bytes >> halvings).max(floor_bytes);
-        debug_assert!(self.cwnd_bytes >= floor_bytes && self.cwnd_bytes > 0, "a window of nothing");
+        assert!(self.cwnd_bytes >= floor_bytes && self.cwnd_bytes > 0, "a window of nothing");
     }
 
     /// Returns `bytes` as a threshold, at least the minimum.

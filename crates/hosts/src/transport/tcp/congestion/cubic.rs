@@ -129,7 +129,7 @@ impl Cubic {
         let segments = (window.cwnd_bytes as f64 + self.fraction_bytes) / mss_bytes;
         let next_bytes = self.next_window(segments, event, bytes as f64 / mss_bytes) * mss_bytes;
         let growth_bytes = (next_bytes - window.cwnd_bytes as f64).max(0.0);
-        debug_assert!(growth_bytes.is_finite(), "a window of {next_bytes} bytes");
+        assert!(growth_bytes.is_finite(), "a window of {next_bytes} bytes");
         self.fraction_bytes = growth_bytes - growth_bytes.floor();
         window.grow(growth_bytes as u64);
     }

@@ -74,9 +74,9 @@ impl Dctcp {
     /// Ends a window (RFC 8257, section 3.3, steps 5 to 8).
     fn end_window(&mut self, next: u64) {
         let fraction = self.marked_bytes as f64 / self.acknowledged_bytes as f64;
-        debug_assert!(self.marked_bytes <= self.acknowledged_bytes, "more marked than acknowledged");
+        assert!(self.marked_bytes <= self.acknowledged_bytes, "more marked than acknowledged");
         self.alpha = self.alpha * (1.0 - self.gain) + self.gain * fraction;
-        debug_assert!((0.0..=1.0).contains(&self.alpha), "alpha {}", self.alpha);
+        assert!((0.0..=1.0).contains(&self.alpha), "alpha {}", self.alpha);
         self.window_end = next;
         self.acknowledged_bytes = 0;
         self.marked_bytes = 0;

@@ -117,10 +117,7 @@ impl TcpSender {
 
     fn begin(&mut self, state: CongestionState, delivered_bytes: u64) {
         self.timer.is_stale = true;
-        debug_assert!(
-            self.congestion.window.ssthresh_bytes >= self.congestion.window.mss_bytes,
-            "ssthresh below a segment"
-        );
+        assert!(self.congestion.window.ssthresh_bytes >= self.congestion.window.mss_bytes, "ssthresh below a segment");
         // RFC 9937, section 6.1: RecoverFS excludes data SACKed earlier, and includes the data of this acknowledgement.
         let unsacked_bytes = self.scoreboard.outstanding_bytes() - self.scoreboard.sacked_bytes();
         self.reduction.begin(state, self.scoreboard.snd_nxt(), unsacked_bytes + delivered_bytes);

@@ -58,7 +58,7 @@ impl Bandwidth {
         while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bytes_per_second) {
             self.samples.pop_back();
         }
-        debug_assert!(bytes_per_second.is_finite() && bytes_per_second >= 0.0, "a rate of {bytes_per_second}");
+        assert!(bytes_per_second.is_finite() && bytes_per_second >= 0.0, "a rate of {bytes_per_second}");
         self.samples.push_back((self.round, bytes_per_second));
         debug_assert!(self.samples.iter().is_sorted_by(|before, after| before.1 > after.1), "samples rise");
         while self.samples.front().is_some_and(|&(round, _)| round + WINDOW_ROUNDS < self.round) {

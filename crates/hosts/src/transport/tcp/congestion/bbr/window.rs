@@ -80,7 +80,7 @@ impl Bbr {
             self.approach_target(window, event);
         }
         window.cwnd_bytes = window.cwnd_bytes.min(window.max_cwnd_bytes);
-        debug_assert!(window.cwnd_bytes > 0, "a window of nothing");
+        assert!(window.cwnd_bytes > 0, "a window of nothing");
         // BBRModulateCwndForProbeRTT (draft, section 4.2.3.5).
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
             window.cwnd_bytes = window.cwnd_bytes.min(Self::smallest_window(self.mss_bytes));

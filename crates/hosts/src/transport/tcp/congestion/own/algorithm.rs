@@ -88,7 +88,7 @@ impl CongestionControl for OwnAlgorithm {
 
     fn on_ack_sample(&mut self, window: &mut Window, event: &AckSample) {
         self.control.on_ack_sample(window, event);
-        debug_assert!(window.cwnd_bytes >= window.mss_bytes, "a window of less than a segment");
+        assert!(window.cwnd_bytes >= window.mss_bytes, "a window of less than a segment");
     }
 
     fn is_app_limited(&self) -> bool {
