@@ -200,7 +200,7 @@ impl NetworkCard {
     /// Keeps the line idle for `longer` after its last frame. Only for a card of a changing line.
     pub fn hold_line(&mut self, longer: Duration) {
         let last_bit_at = self.last_bit_at();
-        if last_bit_at > Time::ZERO {
+        if last_bit_at > Time::ZERO && longer > Duration::ZERO {
             self.busy_until = last_bit_at + longer;
             self.committed_until += longer;
         }

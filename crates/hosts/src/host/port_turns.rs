@@ -103,10 +103,10 @@ impl HostState {
     pub fn waits_for_port<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, way: Way, env: &mut E) -> bool {
         let Some(ports) = &mut self.ports else { return false };
         let lane = ports.lane(way);
-        if ports.line_mut(lane).flows.is_empty() && ports.has_room(lane, now) {
+        if !ports.must_wait(lane, now) {
             return false;
         }
-        ports.line_mut(lane).flows.push_back(flow);
+        ports.line_up(lane, flow);
         self.arm_lane(lane, now, env);
         true
     }
@@ -115,7 +115,7 @@ impl HostState {
     pub fn line_up<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, way: Way, env: &mut E) {
         let Some(ports) = &mut self.ports else { return };
         let lane = ports.lane(way);
-        ports.line_mut(lane).flows.push_back(flow);
+        ports.line_up(lane, flow);
         self.arm_lane(lane, now, env);
     }
 
@@ -130,11 +130,11 @@ impl HostState {
     /// Schedules the drain event of a lane with waiting flows, if necessary.
     fn arm_lane<E: HostEnvironment>(&mut self, lane: Lane, now: Time, env: &mut E) {
         let Some(ports) = &mut self.ports else { return };
-        let drained_at = ports.drained_at(lane, now).unwrap_or(now).max(now);
+        let turn_at = ports.turn_at(lane, now);
         let line = ports.line_mut(lane);
-        if !line.drain_pending && !line.flows.is_empty() {
+        if !line.drain_pending && !line.is_empty() {
             line.drain_pending = true;
-            env.schedule(drained_at, self.id, HostEvent::PortDrained(self.id, lane));
+            env.schedule(turn_at, self.id, HostEvent::PortDrained(self.id, lane));
         }
     }
 

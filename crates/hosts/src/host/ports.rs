@@ -52,8 +52,24 @@ pub struct Uplink {
 /// Flows that wait for room.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct Line {
-    pub flows: VecDeque<FlowId>,
+    /// The flows with their tickets. Tickets grow with time over all lines of a host.
+    flows: VecDeque<(u64, FlowId)>,
     pub drain_pending: bool,
+}
+
+impl Line {
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    /// Returns the ticket of the first flow; without one the last of all tickets.
+    fn ticket(&self) -> u64 {
+        self.flows.front().map_or(u64::MAX, |&(ticket, _)| ticket)
+    }
+
+    fn take_first(&mut self) -> Option<FlowId> {
+        self.flows.pop_front().map(|(_, flow)| flow)
+    }
 }
 
 #[derive(Clone, Debug, hitless_core::state::State)]
@@ -100,6 +116,7 @@ pub struct Ports {
     unreachable: u64,
     /// The line of spraying connections.
     spraying: Line,
+    next_ticket: u64,
 }
 
 impl Ports {
@@ -118,7 +135,7 @@ impl Ports {
             changing: config.line_changes.then(|| Box::new(ChangingLine::new(config.network_card))),
         };
         let ports = configs.iter().map(port).collect();
-        Self { ports, planes, lost: BTreeMap::new(), unreachable: 0, spraying: Line::default() }
+        Self { ports, planes, lost: BTreeMap::new(), unreachable: 0, spraying: Line::default(), next_ticket: 0 }
     }
 
     /// Returns the usable ports towards a destination, one bit each.
@@ -213,12 +230,63 @@ impl Ports {
     pub fn set_state(&mut self, port: PortId, is_up: bool) -> VecDeque<FlowId> {
         let port = &mut self.ports[usize::from(port.0)];
         port.is_up = is_up;
-        std::mem::take(&mut port.line.flows)
+        std::mem::take(&mut port.line.flows).into_iter().map(|(_, flow)| flow).collect()
     }
 
-    /// Returns the next flow of a lane, while its cards have room.
+    /// Adds a flow to the end of a line.
+    pub fn line_up(&mut self, lane: Lane, flow: FlowId) {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.line_mut(lane).flows.push_back((ticket, flow));
+    }
+
+    /// Returns whether a new flow of a lane must wait: without room, or behind flows that wait for the same port.
+    pub fn must_wait(&self, lane: Lane, now: Time) -> bool {
+        let is_busy = match lane {
+            Lane::ALL => self.flows_in_line() > 0,
+            Lane(port) => !self.spraying.is_empty() || !self.ports[usize::from(port)].line.is_empty(),
+        };
+        is_busy || !self.has_room(lane, now)
+    }
+
+    /// Returns the next flow for the cards of a lane, while they have room.
+    ///
+    /// Spraying connections share cards with the flows of single ports. Flows of one port have turns in the order of
+    /// their tickets, whichever line they wait in: otherwise the line that is asked first would starve the other.
     pub fn next_turn(&mut self, lane: Lane, now: Time) -> Option<FlowId> {
-        if self.has_room(lane, now) { self.line_mut(lane).flows.pop_front() } else { None }
+        let spraying = self.spraying.ticket();
+        let older = |port: &Port| (port.line.ticket() < spraying).then_some(port.line.ticket());
+        let first = match lane {
+            Lane::ALL => {
+                let with_room = self.ports.iter().enumerate().filter(|(_, port)| port.card.has_room(now));
+                let lines = with_room.filter_map(|(number, port)| Some((older(port)?, number)));
+                lines.min().map_or(Lane::ALL, |(_, number)| Lane(number as u16))
+            }
+            Lane(port) if older(&self.ports[usize::from(port)]).is_some() => lane,
+            Lane(_) if self.has_room(Lane::ALL, now) => Lane::ALL,
+            Lane(_) if self.kept_until(lane, now).is_some() => return None,
+            Lane(_) => lane,
+        };
+        if self.has_room(first, now) { self.line_mut(first).take_first() } else { None }
+    }
+
+    /// Returns when a port's card is free for the line of the port. Until then it is kept for a spraying connection with
+    /// an older ticket, which waits for other cards. The card stays busy: what it has takes longer.
+    fn kept_until(&self, lane: Lane, now: Time) -> Option<Time> {
+        let port = self.ports.get(usize::from(lane.0))?;
+        let all_drained_at = self.drained_at(Lane::ALL, now).filter(|&at| at > now)?;
+        let is_kept = self.spraying.ticket() < port.line.ticket() && all_drained_at <= port.card.committed_until();
+        is_kept.then_some(all_drained_at)
+    }
+
+    /// Returns when the first flow of a lane can have its turn.
+    pub fn turn_at(&self, lane: Lane, now: Time) -> Time {
+        let drained_at = self.drained_at(lane, now).unwrap_or(now).max(now);
+        if lane == Lane::ALL {
+            drained_at
+        } else {
+            self.kept_until(lane, now).map_or(drained_at, |at| drained_at.max(at))
+        }
     }
 
     /// Returns the number of flows in all lines.

@@ -49,7 +49,7 @@ impl LinkImpairment {
 
     /// Returns whether the link keeps every frame, and its rate and delay.
     pub fn is_faultless(&self) -> bool {
-        self.losses().all(|loss| *loss == LossModel::None) && self.schedule.is_empty() && !self.changes_shape()
+        self.losses().all(LossModel::loses_nothing) && self.schedule.is_empty() && !self.changes_shape()
     }
 
     /// Returns all loss models of the run.

@@ -177,7 +177,7 @@ fn probe_period() -> Duration {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackupChoice {
-    /// The port that sent the fewest bytes in the last probe_period.
+    /// The port that sent the fewest bytes in the last probe_period; of several a random one, the same in all of a run.
     #[default]
     Probed,
     /// The port with the lowest number.

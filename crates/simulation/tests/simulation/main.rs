@@ -40,6 +40,7 @@ mod rivals;
 mod same_host;
 mod sequence;
 mod session;
+mod shared_ports;
 mod shared_switch;
 mod shifted;
 mod stalls;

@@ -16,6 +16,8 @@ const RING: usize = 8;
 const EXPLORATIONS: u8 = 16;
 /// Duration of the freeze after a timeout, when REPS uses only remembered values.
 const FREEZE: Duration = Duration::from_ms(10);
+/// Number of turns of a suspected port for one trial.
+const TRIALS: u16 = 64;
 
 /// A sender's observation of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +44,10 @@ pub(super) struct Paths {
     /// Number of the host's ports, for choices that use values again: a value modulo this number is its port. They take
     /// the ports in turn, because the values of acknowledged packets can all belong to the same port. Otherwise 1.
     ports: u16,
-    /// Port of the next packet.
+    /// The port in turn.
     port: u16,
+    /// The port of the next packet; `None`: any port.
+    taken: Option<u16>,
     /// Ports with a loss since their last good packet, one bit each; they lose their turns.
     suspected: u64,
     /// Position in the round of all values.
@@ -68,6 +72,9 @@ impl Paths {
     pub fn new(choice: PathChoice, count: u16, ports: u16, probe_interval: Duration, mut stream: Stream) -> Self {
         let mask = count - 1;
         let (high, order) = (draw(&mut stream) & !mask, draw(&mut stream) & mask);
+        let ports = if matches!(choice, PathChoice::Reps | PathChoice::Mixed) { ports.min(count) } else { 1 };
+        // Connections begin at different ports: many send a single packet.
+        let port = if ports > 1 { draw(&mut stream) % ports } else { 0 };
         Self {
             choice,
             stream,
@@ -75,8 +82,9 @@ impl Paths {
             high,
             index: 0,
             order,
-            ports: if matches!(choice, PathChoice::Reps | PathChoice::Mixed) { ports.min(count) } else { 1 },
-            port: 0,
+            ports,
+            port,
+            taken: None,
             suspected: 0,
             penalties: vec![0; count.into()],
             good: VecDeque::new(),
@@ -91,6 +99,7 @@ impl Paths {
     pub fn next(&mut self) -> u16 {
         if self.ports > 1 {
             self.port = (self.port + 1) % self.ports;
+            self.taken = self.port_for_turn();
         }
         match self.choice {
             PathChoice::Oblivious => self.in_turn(),
@@ -142,9 +151,24 @@ impl Paths {
         }
     }
 
-    /// Returns whether a value belongs to the port in turn.
+    /// Returns the port that takes this turn. A suspected port leaves its turn to a random other port, but for one turn in
+    /// [`TRIALS`]: then any value is taken, and a good packet ends the suspicion.
+    fn port_for_turn(&mut self) -> Option<u16> {
+        let is_suspected = |port: u16| self.suspected >> port & 1 == 1;
+        if !is_suspected(self.port) {
+            return Some(self.port);
+        }
+        let others = self.ports - self.suspected.count_ones() as u16;
+        let drawn = draw(&mut self.stream);
+        if others == 0 || drawn % TRIALS == 0 {
+            return None;
+        }
+        (0..self.ports).filter(|&port| !is_suspected(port)).nth(usize::from(drawn / TRIALS % others))
+    }
+
+    /// Returns whether a value belongs to the port that takes this turn.
     fn is_in_turn(&self, entropy: u16) -> bool {
-        self.ports == 1 || self.suspected >> self.port & 1 == 1 || entropy % self.ports == self.port
+        self.taken.is_none_or(|port| entropy % self.ports == port)
     }
 
     fn take_good(&mut self) -> Option<u16> {

@@ -318,15 +318,40 @@ fn values_that_are_used_again_take_the_ports_in_turn_except_one_that_loses() {
         // Only values of port 1 come back.
         (0..8).for_each(|value| paths.learn(Time(0), 4 * value + 1, Feedback::Good));
         let ports = taken(&mut paths);
-        assert!(ports.iter().zip((0..4).cycle().skip(1)).all(|(port, expected)| *port == expected), "{ports:?}");
-        // Nothing from port 2 has arrived since its loss, and there are good values of others.
-        if choice == PathChoice::Mixed {
-            paths.learn(Time(0), 2, Feedback::Lost);
-            (0..80).for_each(|value| {
-                paths.learn(Time(0), 4 * (value % 16) + [0, 1, 3][value as usize % 3], Feedback::Good)
-            });
-            let ports = taken(&mut paths);
-            assert!(!ports.contains(&2), "{ports:?}");
+        assert!(ports.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 4), "{ports:?}");
+    }
+}
+
+/// All connections began at port 1, and those of a single packet never left it.
+#[test]
+fn connections_begin_at_any_port() {
+    for choice in [PathChoice::Reps, PathChoice::Mixed] {
+        let streams = RandomStreams::new(1);
+        let mut counts = [0_u32; 4];
+        for number in 0..2_000 {
+            let stream = streams.stream(&format!("connection {number}"));
+            let mut paths = Paths::new(choice, 64, 4, Duration::from_us(100), stream);
+            counts[usize::from(paths.next() % 4)] += 1;
         }
+        // The standard deviation is 19.
+        assert!(counts.iter().all(|count| (420..580).contains(count)), "{choice:?}: {counts:?}");
+    }
+}
+
+/// The port after a dead one got its turns, a third more than its share.
+#[test]
+fn the_turns_of_a_port_that_loses_go_to_all_others() {
+    for dead in 0..4 {
+        let stream = RandomStreams::new(1).stream("paths");
+        let mut paths = Paths::new(PathChoice::Mixed, 64, 4, Duration::from_us(100), stream);
+        let mut counts = [0_u32; 4];
+        for _ in 0..12_000 {
+            let entropy = paths.next();
+            counts[usize::from(entropy % 4)] += 1;
+            paths.learn(Time(0), entropy, if entropy % 4 == dead { Feedback::Lost } else { Feedback::Good });
+        }
+        let alive = (0..4).filter(|&port| port != dead).map(|port| counts[usize::from(port)]);
+        assert!(alive.clone().max().zip(alive.min()).is_some_and(|(most, least)| most < least + 200), "{counts:?}");
+        assert!(counts[usize::from(dead)] < 100, "{counts:?}");
     }
 }

@@ -54,6 +54,17 @@ impl LossModel {
         }
     }
 
+    /// Returns whether the model never loses a frame: all of its rates are zero. A trace counts as if it did.
+    pub fn loses_nothing(&self) -> bool {
+        match self {
+            LossModel::None => true,
+            LossModel::Bernoulli(loss) => loss.rate == 0.0 && loss.repair_rate.unwrap_or(0.0) == 0.0,
+            LossModel::GilbertElliott(loss) => loss.rate == 0.0,
+            LossModel::BitErrors(loss) => loss.bit_error_rate == 0.0,
+            LossModel::Periodic(_) | LossModel::Trace(_) => false,
+        }
+    }
+
     /// Returns the share of lost frames on a line of `line_rate`; if it depends on the length, that of full frames
     /// (1,518 bytes). For a trace it is the share over its length; for a
     /// period it is the share after the first loss.

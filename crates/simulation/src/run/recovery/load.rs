@@ -1,8 +1,10 @@
 //! The control plane's view of port load: bytes sent in the last period.
 
+use hitless_core::engine::RandomStreams;
 use hitless_core::wire::{Duration, PortId};
 use hitless_scenario::network::recovery::{BackupChoice, RecoveryScheme, RecoverySettings};
 use hitless_scenario::network::topology::SwitchId;
+use rand::Rng;
 
 use super::links::FailingLink;
 
@@ -13,6 +15,9 @@ struct Polled {
     switch: SwitchId,
     #[configured]
     port: PortId,
+    /// Decides between ports of equal load.
+    #[configured]
+    tie: u32,
     counter: u64,
     bytes: u64,
 }
@@ -27,7 +32,8 @@ pub(super) struct PortLoads {
 }
 
 impl PortLoads {
-    pub fn new(settings: Option<&RecoverySettings>, links: &[FailingLink]) -> Self {
+    /// Prepares the ports that can become a backup of `links`; `streams` decides between ports of equal load.
+    pub fn new(settings: Option<&RecoverySettings>, links: &[FailingLink], streams: &RandomStreams) -> Self {
         let Some(RecoveryScheme::LocalReroute(scheme)) = settings.map(|settings| settings.scheme) else {
             return Self::default();
         };
@@ -42,7 +48,10 @@ impl PortLoads {
             .collect();
         places.sort_unstable();
         places.dedup();
-        let polled = |(switch, port)| Polled { switch, port, counter: 0, bytes: 0 };
+        let polled = |(switch, port): (SwitchId, PortId)| {
+            let tie = streams.stream(&format!("switch {} port {} as a backup", switch.0, port.0)).next_u32();
+            Polled { switch, port, tie, counter: 0, bytes: 0 }
+        };
         Self { period: scheme.probe_period, ports: places.into_iter().map(polled).collect() }
     }
 
@@ -59,8 +68,10 @@ impl PortLoads {
         }
     }
 
-    /// Bytes that a port sent in the last period; 0 for ports that are not polled.
-    pub fn of(&self, switch: SwitchId, port: PortId) -> u64 {
-        self.ports.iter().find(|known| (known.switch, known.port) == (switch, port)).map_or(0, |port| port.bytes)
+    /// Returns the place of a port in the order of loads: the bytes of the last period, and a random number, because the
+    /// lowest of several idle ports would take all flows. Ports that are not polled are equal.
+    pub fn of(&self, switch: SwitchId, port: PortId) -> (u64, u32) {
+        let known = self.ports.iter().find(|known| (known.switch, known.port) == (switch, port));
+        known.map_or((0, 0), |port| (port.bytes, port.tie))
     }
 }

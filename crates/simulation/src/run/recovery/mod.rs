@@ -86,7 +86,7 @@ impl Recovery {
             Entry { settings: settings.clone(), link, stream: streams.stream(&name), next: 0 }
         };
         let entries = scenario.failures.iter().enumerate().map(entry).collect();
-        let loads = PortLoads::new(scenario.recovery.as_ref(), &links);
+        let loads = PortLoads::new(scenario.recovery.as_ref(), &links, streams);
         let (settings, log) = (scenario.recovery.clone(), FailureLog::default());
         let switches = topology.switches.len() as u32;
         Ok(Self { settings, entries, links, log, loads, switches, is_over: false })
@@ -124,8 +124,8 @@ impl Recovery {
         own.all(|end| end.state == PortState::Up)
     }
 
-    /// The backup of a port: among the live detours the one with the shortest path, then the least load, then the
-    /// lowest number.
+    /// The backup of a port: among the live detours the one with the shortest path, then the least load (or, with
+    /// "first", the lowest number).
     fn backup(&self, link: usize, end: usize) -> Option<PortId> {
         let end = &self.links[link].ends[end];
         let switch = end.switch()?;
