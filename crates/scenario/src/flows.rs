@@ -348,7 +348,7 @@ pub struct RequestFlows {
     pub spacing: Duration,
 }
 
-/// A random permutation that is a single cycle: no host sends to itself, and of three or more no two send to each other.
+/// A random permutation that is a single cycle: no host sends to itself, and of three hosts no two send to each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PermutationFlows {

@@ -270,8 +270,8 @@ impl Ports {
         if self.has_room(first, now) { self.line_mut(first).take_first() } else { None }
     }
 
-    /// Returns when a port's card is free for the line of the port. Until then it is kept for a spraying connection with
-    /// an older ticket, which waits for other cards. The card stays busy: what it has takes longer.
+    /// Returns when a port's card is free for the line of the port. Until then it is kept for a spraying connection
+    /// with an older ticket, which waits for other cards. Meanwhile the card sends the frames that it has.
     fn kept_until(&self, lane: Lane, now: Time) -> Option<Time> {
         let port = self.ports.get(usize::from(lane.0))?;
         let all_drained_at = self.drained_at(Lane::ALL, now).filter(|&at| at > now)?;

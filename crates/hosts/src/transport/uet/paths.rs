@@ -151,8 +151,8 @@ impl Paths {
         }
     }
 
-    /// Returns the port that takes this turn. A suspected port leaves its turn to a random other port, but for one turn in
-    /// [`TRIALS`]: then any value is taken, and a good packet ends the suspicion.
+    /// Returns the port that takes this turn. A suspected port leaves its turn to a random other port. In one turn of
+    /// [`TRIALS`] any value is taken, and a good packet ends the suspicion.
     fn port_for_turn(&mut self) -> Option<u16> {
         let is_suspected = |port: u16| self.suspected >> port & 1 == 1;
         if !is_suspected(self.port) {

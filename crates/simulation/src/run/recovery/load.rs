@@ -68,8 +68,8 @@ impl PortLoads {
         }
     }
 
-    /// Returns the place of a port in the order of loads: the bytes of the last period, and a random number, because the
-    /// lowest of several idle ports would take all flows. Ports that are not polled are equal.
+    /// Returns the place of a port in the order of loads: the bytes of the last period, and a random number. Otherwise
+    /// the lowest of several idle ports would take all flows. Ports that are not polled are equal.
     pub fn of(&self, switch: SwitchId, port: PortId) -> (u64, u32) {
         let known = self.ports.iter().find(|known| (known.switch, known.port) == (switch, port));
         known.map_or((0, 0), |port| (port.bytes, port.tie))
