@@ -51,16 +51,18 @@ impl Scenario {
         self.host.priority_tagger.is_some() || self.flows.iter().any(|group| group.rank.is_some())
     }
 
-    /// Returns the time of a bit from one end of a link to the other, including coding.
-    pub fn flight_time(&self, link: LinkSpec) -> Duration {
-        sum(link.delay, self.switch.phy_latency)
+    /// Returns the maximum time from the egress pipeline of a switch to the arrival of a frame's last bit at the other
+    /// end, at the lowest rate and the longest delay of the link.
+    pub fn flight_bound(&self, topology: &Topology, link: DirectedLink) -> Duration {
+        let (spec, sender) = (topology.slowest_spec(link), self.switch.of_sender(topology, link));
+        let on_the_line = spec.rate.time_for(self.frame_max().0.saturating_add(spec.overhead_bytes.into()));
+        sum(sum(sender.egress_latency, on_the_line), spec.flight_time())
     }
 
-    /// Returns the maximum time from the egress pipeline of a switch to the arrival of a frame's last bit at the other
-    /// end.
-    pub fn flight_bound(&self, link: LinkSpec) -> Duration {
-        let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
-        sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
+    /// Returns [`Self::flight_bound`] and the ingress pipeline after it.
+    pub fn hop_bound(&self, topology: &Topology, link: DirectedLink) -> Duration {
+        let receiver = self.switch.of_sender(topology, link.reversed());
+        sum(self.flight_bound(topology, link), receiver.ingress_latency)
     }
 
     /// Returns the round-trip time of the longest frame between the two hosts furthest apart, in an empty fabric and
@@ -70,8 +72,7 @@ impl Scenario {
         topology.longest_round_trip(&Crossing {
             there_bytes: frame_bytes,
             back_bytes: frame_bytes,
-            on_link: self.switch.phy_latency,
-            in_switch: sum(self.switch.ingress_latency, self.switch.egress_latency),
+            in_switches: &self.switch.pipelines(topology),
             in_hosts: Duration::ZERO,
         })
     }
@@ -133,7 +134,7 @@ impl Scenario {
         match (recovery.scheme, failure.outage) {
             (RecoveryScheme::SamePort(_), Some(outage)) => reconfiguration.max(after_detection(outage)),
             (RecoveryScheme::None, Some(outage)) => {
-                sum(after_detection(outage), recovery.detection.return_bound(self.flight_time(link)))
+                sum(after_detection(outage), recovery.detection.return_bound(link.flight_time()))
             }
             _ => reconfiguration,
         }
@@ -147,7 +148,7 @@ impl Scenario {
             let replaced = sum(recovery.detection.bound(), scheme.reconfiguration);
             return Some(failure.outage.map_or(replaced, |outage| outage.max(replaced)));
         }
-        let noticed = recovery.detection.return_bound(self.flight_time(link));
+        let noticed = recovery.detection.return_bound(link.flight_time());
         let restored =
             if let RecoveryScheme::Withdraw(scheme) = recovery.scheme { scheme.notice } else { Duration::ZERO };
         Some(sum(sum(failure.outage?, noticed), restored))

@@ -40,7 +40,7 @@ fn returns_fit(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettin
     for (switch, ports) in settings.ports_by_switch(topology) {
         let away = neighbours(topology, switch)
             .map(|(port, _)| topology.spec(topology.switch(switch).ports[usize::from(port.0)].link))
-            .map(|link| scenario.flight_time(link) * 2)
+            .map(|link| link.flight_time() * 2)
             .min()
             .unwrap_or(Duration::ZERO);
         let sent = |at: SwitchPort| {

@@ -118,7 +118,9 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, around: Surroundings<
     let field = |name: &str| format!("{section}.{name}");
     let has_window = settings.utilization_window > Duration::ZERO;
     check.require(has_window, &field("utilization_window"), "must be above zero");
-    let takes_time = settings.caching != SqrCaching::Ring || check.scenario.switch.mirror_latency > Duration::ZERO;
+    let (switch, topology) = (&check.scenario.switch, around.topology);
+    let mirrors = |id| switch.of_switch(topology, id).mirror_latency > Duration::ZERO;
+    let takes_time = settings.caching != SqrCaching::Ring || settings.switches(topology).into_iter().all(mirrors);
     check.require_else(takes_time, || {
         let rule = "a ring needs a switch.mirror_latency above 0: copies would go round it in no time";
         Problem::new(field("caching"), "", rule)

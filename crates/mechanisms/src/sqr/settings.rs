@@ -253,7 +253,7 @@ impl SqrSettings {
 
     /// The minimum `steady_delay`: every copy still exists when a failure that lost its original is detected.
     pub fn steady_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
-        let flight = |&link: &DirectedLink| scenario.flight_bound(topology.slowest_spec(link));
+        let flight = |&link: &DirectedLink| scenario.flight_bound(topology, link);
         let longest = self.protected(topology).iter().map(flight).max().unwrap_or(Duration::ZERO);
         Duration(scenario.detection().bound().as_ps().saturating_add(longest.as_ps()))
     }
@@ -282,7 +282,8 @@ impl SqrSettings {
         let links = || topology.slowest_specs();
         // Packets on the detour are late by the queues of its links or by their flights; the hold covers the longer of
         // both.
-        let flight = links().map(|link| scenario.flight_bound(link)).max().unwrap_or(Duration::ZERO);
+        let all = (0..2 * topology.links.len()).map(DirectedLink::from_index);
+        let flight = all.map(|link| scenario.flight_bound(topology, link)).max().unwrap_or(Duration::ZERO);
         let drain = links().map(|link| link.rate.time_for(DETOUR_QUEUE.0)).max().unwrap_or(Duration::ZERO);
         let hold = drain.max(Duration(flight.as_ps().saturating_mul(DETOUR_LINKS)));
         self.return_hold.get_or_insert(hold);

@@ -202,7 +202,7 @@ impl Check<'_> {
             (Some(PfcSettings { headroom: Some(_), .. }), _) => format!("{bytes} B (switch.pfc.headroom)"),
             (_, Some(CbfcSettings { buffer: Some(_), .. })) => format!("{bytes} B (switch.cbfc.buffer)"),
             (_, Some(cbfc)) => scenario.credit_loop(cbfc, topology, port.link.reversed()).arithmetic(),
-            (_, None) => scenario.headroom_needed(topology.incoming(port)).arithmetic(),
+            (_, None) => scenario.headroom_needed(topology, port).arithmetic(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hitless_core::settings::quantity::{Quantity, QueueLength};
 use hitless_core::settings::{Problem, suggestion};
-use hitless_core::wire::{Bytes, Duration};
+use hitless_core::wire::{Bytes, Duration, HostId};
 use hitless_hosts::Jitter;
 
 use super::check::{Check, LENGTH_RULE, is_length};
@@ -14,8 +14,8 @@ use crate::network::switch::{
     BufferSettings, DepthVisible, EcnPoint, EcnSettings, FlowQueueingSettings, FqCodelSettings, PortSettings,
     SchedulerKind, SwitchSettings,
 };
-use crate::network::topology::Topology;
-use crate::network::topology::select::{fits_pattern, select_hosts_by_pattern};
+use crate::network::topology::select::{fits_pattern, select_hosts_by_pattern, select_switches_by_pattern};
+use crate::network::topology::{SwitchId, Topology};
 
 /// Returns whether `a` is above `b`; false for lengths in different units.
 fn is_above(a: QueueLength, b: QueueLength) -> bool {
@@ -85,6 +85,37 @@ impl Check<'_> {
         self.require(is_same_unit, &field("maximum"), "must be in the unit of threshold: packets or bytes");
         let rises = !is_same_unit || is_above(maximum, ecn.threshold);
         self.require(rises, &field("maximum"), "must be above threshold");
+    }
+
+    pub(super) fn switch_exceptions(&mut self, topology: &Topology) {
+        let mut taken = BTreeSet::new();
+        for (number, exception) in self.scenario.switch.exceptions.iter().enumerate() {
+            let section = format!("switch.exceptions[{number}]");
+            let rule = "has no effect: give a preset or a latency";
+            self.require(exception.changes_something(), &section, rule);
+            let field = format!("{section}.switches");
+            let name = |switch: SwitchId| topology.switch(switch).name.as_str();
+            self.exception_once(select_switches_by_pattern(topology, &exception.switches), &mut taken, name, &field);
+        }
+    }
+
+    /// Requires nodes that no earlier exception names.
+    fn exception_once<'a, T: Copy + Ord>(
+        &mut self,
+        nodes: Result<Vec<T>, String>,
+        taken: &mut BTreeSet<T>,
+        name: impl Fn(T) -> &'a str,
+        field: &str,
+    ) {
+        match nodes {
+            Ok(nodes) => {
+                let again = nodes.into_iter().find(|&node| !taken.insert(node));
+                self.report_all(again.map(|node| {
+                    Problem::new(field, "", format!("{} is named twice: it has one exception", name(node)))
+                }));
+            }
+            Err(rule) => self.report(Problem::new(field, "", rule)),
+        }
     }
 
     pub(super) fn switch_ports(&mut self, topology: &Topology) {
@@ -186,16 +217,9 @@ impl Check<'_> {
                 .for_each(|&length| self.network_card_queue(topology, length, &field("nic_queue")));
             self.jitter(exception.kernel.unwrap_or_default().jitter, &field("kernel"));
             self.jitter(exception.network_card.unwrap_or_default().jitter, &field("network_card"));
-            match select_hosts_by_pattern(topology, &exception.hosts) {
-                Ok(hosts) => {
-                    let again = hosts.into_iter().find(|&host| !taken.insert(host));
-                    self.require_else(again.is_none(), || {
-                        let name = again.map_or("", |host| &topology.host(host).name);
-                        Problem::new(field("hosts"), "", format!("{name} is named twice: a host has one exception"))
-                    });
-                }
-                Err(rule) => self.report(Problem::new(field("hosts"), "", rule)),
-            }
+            let name = |host: HostId| topology.host(host).name.as_str();
+            let hosts = select_hosts_by_pattern(topology, &exception.hosts);
+            self.exception_once(hosts, &mut taken, name, &field("hosts"));
         }
     }
 

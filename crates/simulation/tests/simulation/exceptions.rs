@@ -1,6 +1,10 @@
 //! Settings of some hosts and switches that differ from the others.
 
-use crate::support::{check, leaf_spine, run, texts, times};
+use hitless_core::wire::Duration;
+use hitless_scenario::{Protocol, Scenario};
+
+use crate::lossless::{INCAST, Incast};
+use crate::support::{check, leaf_spine, run, sound, texts, times};
 
 fn text(more: &str) -> String {
     let group = |from: &str, to: &str| {
@@ -55,7 +59,7 @@ fn exceptions_without_hosts_or_effect_are_refused() {
         ("hosts = [\"h1\"]", "has no effect: give kernel, network_card, tcp_small_queues or nic_queue"),
         ("hosts = [\"gpu*\"]\ntcp_small_queues = false", "no host has a name like 'gpu*'"),
         ("hosts = [\"leaf0\"]\ntcp_small_queues = false", "'leaf0' is a switch, not a host"),
-        ("hosts = [\"h1\", \"h*\"]\ntcp_small_queues = false", "h1 is named twice: a host has one exception"),
+        ("hosts = [\"h1\", \"h*\"]\ntcp_small_queues = false", "h1 is named twice: it has one exception"),
         ("hosts = [\"h1\"]\ntimer_tick = \"1 ms\"", "timer_tick"),
         (
             "hosts = [\"h1\"]\nnic_queue = \"1121 B\"",
@@ -79,4 +83,134 @@ fn patterns_name_switches() {
     assert_eq!(named.summary.trace_hash, by_pattern.summary.trace_hash);
     let error = check(&ports("\"tor*\"")).expect_err("no switch fits");
     assert!(error.contains("there is no switch of this name"), "{error}");
+}
+
+/// The time of one packet of 1,098 B on the line from a to b over the switches s, t and u, and of its acknowledgement of
+/// 86 B back, in picoseconds.
+fn round_trip_ps(switch: &str) -> i64 {
+    let outcome = run(&format!(
+        "name = \"crossing\"\nclocks = \"ideal\"\nuntil = \"all-flows-done\"\nduration = \"1 ms\"\n\
+         [topology]\nkind = \"chain\"\nhosts_left = [\"a\"]\nswitches = [\"s\", \"t\", \"u\"]\nhosts_right = [\"b\"]\n\
+         host_link = {{ rate = \"100 Gbps\", delay = \"1 us\" }}\n\
+         switch_link = {{ rate = \"40 Gbps\", delay = \"2 us\" }}\n[switch]\n{switch}\n\
+         [[transport]]\nname = \"t\"\nkind = \"roce\"\n\
+         [[flows]]\nname = \"f\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"a\"]\ndestinations = [\"b\"]\n\
+         sizes = {{ kind = \"fixed\", bytes = \"1 KB\" }}\nperiod = \"1 ms\"\ncount = 1\n"
+    ));
+    times(&outcome, "flows", "finished_ps")[0] - times(&outcome, "flows", "started_ps")[0]
+}
+
+/// Two links of hosts, and two links between switches.
+const ON_LINES_PS: i64 = 2 * (2_000_000 + (1_098 + 86) * 80) + 2 * (4_000_000 + (1_098 + 86) * 200);
+
+#[test]
+fn one_packet_takes_the_latencies_of_its_switches() {
+    assert_eq!(round_trip_ps("preset = \"ideal\""), ON_LINES_PS);
+    // By default a switch takes 400 ns, and the coding of each of the four links 280 ns.
+    assert_eq!(round_trip_ps("preset = \"tofino-like\""), ON_LINES_PS + 2 * (3 * 400_000 + 4 * 280_000));
+    let exceptions = "[[switch.exceptions]]\nswitches = [\"s\"]\ningress_latency = \"1001 ps\"\nphy_latency = \"30 ns\"\n\
+                      [[switch.exceptions]]\nswitches = [\"u*\"]\negress_latency = \"70 ns\"\nphy_latency = \"11 ps\"\n";
+    for queues in ["scheduler = \"fifo\"", "scheduler = \"strict\"\nqueues_per_port = 2"] {
+        let found = round_trip_ps(&format!("preset = \"ideal\"\n{queues}\n{exceptions}"));
+        // a-s has the coding of s, s-t a half of it, t-u 5 of 11 ps, u-b that of u.
+        assert_eq!(found, ON_LINES_PS + 2 * (1_001 + 70_000 + 30_000 + 15_000 + 5 + 11), "{queues}");
+    }
+    let of_preset = "preset = \"ideal\"\n[[switch.exceptions]]\nswitches = [\"t\"]\npreset = \"tofino-like\"\n\
+                     egress_latency = \"1 ns\"\n";
+    // t has 200 ns and 1 ns of pipelines, and half of the coding of the links on both sides.
+    assert_eq!(round_trip_ps(of_preset), ON_LINES_PS + 2 * (201_000 + 280_000));
+}
+
+#[test]
+fn an_exception_like_the_other_switches_changes_nothing() {
+    let plain = text("ingress_latency = \"300 ns\"\nphy_latency = \"7 ns\"\n");
+    let exception = "[[switch.exceptions]]\nswitches = [\"leaf0..leaf1\"]\ningress_latency = \"300 ns\"\n";
+    let same = text(&format!("ingress_latency = \"300 ns\"\nphy_latency = \"7 ns\"\n{exception}"));
+    assert_eq!(run(&plain).summary.trace_hash, run(&same).summary.trace_hash);
+}
+
+const LATENCIES: &str = "ingress_latency = \"910 ns\"\negress_latency = \"470 ns\"\nmirror_latency = \"90 ns\"\n\
+                         loopback_latency = \"33 ns\"\nphy_latency = \"555 ns\"\n";
+
+/// Adds `settings` to `[switch]`, and `exceptions` behind it.
+fn with_switches(text: &str, settings: &str, exceptions: &str) -> Scenario {
+    let text = text.replacen("[switch]\n", &format!("[switch]\n{settings}"), 1);
+    sound(&text.replacen("[[transport]]", &format!("{exceptions}[[transport]]"), 1))
+}
+
+/// The same scenario with settings of all switches, and as exceptions.
+fn two_ways(text: &str, settings: &str) -> [Scenario; 2] {
+    let exceptions = format!("[[switch.exceptions]]\nswitches = [\"*\"]\n{settings}");
+    [with_switches(text, settings, ""), with_switches(text, "", &exceptions)]
+}
+
+#[test]
+fn exceptions_of_all_switches_are_other_settings_of_all() {
+    let spraying = text("").replace("kind = \"roce\"", "kind = \"uet\"");
+    let spraying = format!("routing = {{ choice = \"flowlets\" }}\n{spraying}");
+    let credits = Incast { pfc: "cbfc = {}", ..INCAST }.text(10_000_000);
+    for text in [text(""), INCAST.text(10_000_000), credits, spraying] {
+        let [plain, exceptions] = two_ways(&text, LATENCIES);
+        assert_eq!(plain.routing, exceptions.routing, "{text}");
+        assert_eq!(plain.transports, exceptions.transports, "{text}");
+        let [plain, exceptions] = [plain, exceptions].map(|scenario| crate::support::run_scenario(&scenario));
+        assert_eq!(plain.summary.trace_hash, exceptions.summary.trace_hash, "{text}");
+    }
+}
+
+#[test]
+fn headroom_counts_the_pipelines_of_both_ends() {
+    let slow = "egress_latency = \"1 us\"\ningress_latency = \"1 us\"\nphy_latency = \"0 s\"\n";
+    let late = "[[switch.exceptions]]\nswitches = [\"right\"]\negress_latency = \"3 us\"\ningress_latency = \"5 us\"\n";
+    let scenario = with_switches(&INCAST.text(10_000_000), slow, late);
+    let topology = scenario.build_topology().expect("the topology is sound");
+    let pipelines = |switch: usize, port: usize| {
+        let needed = scenario.headroom_needed(&topology, &topology.switches[switch].ports[port]);
+        needed.pipeline_bytes / 12_500
+    };
+    let between = topology.switches[0].ports.len() - 1;
+    // In microseconds at 100 Gb/s: the own ingress and egress, and the partner's egress. A host counts like its switch.
+    assert_eq!([pipelines(0, 0), pipelines(0, between), pipelines(1, 0), pipelines(1, 1)], [3, 5, 11, 9]);
+}
+
+#[test]
+fn lossless_classes_lose_nothing_between_unequal_switches() {
+    for pfc in ["pfc = {}", "cbfc = {}"] {
+        for switch in ["left", "right"] {
+            let exception = format!(
+                "{pfc}\n[[switch.exceptions]]\nswitches = [\"{switch}\"]\negress_latency = \"4 us\"\n\
+                 ingress_latency = \"6 us\"\nphy_latency = \"1 us\"\n"
+            );
+            Incast { pfc: &exception, bytes: 300_000, ..INCAST }.runs_without_loss();
+        }
+    }
+}
+
+#[test]
+fn the_round_trip_of_spraying_connections_counts_each_switch() {
+    let base_rtt = |exceptions: &str| {
+        let text = text(exceptions).replace("kind = \"roce\"", "kind = \"uet\"");
+        let Protocol::Uet(uet) = sound(&text).transports[0].protocol else { panic!("it is a spraying connection") };
+        uet.base_rtt
+    };
+    let exceptions = "[[switch.exceptions]]\nswitches = [\"leaf1\"]\ningress_latency = \"3 us\"\n\
+                      [[switch.exceptions]]\nswitches = [\"spine*\"]\nphy_latency = \"2 us\"\n";
+    // There and back: once through leaf1, and half of 2 us on each of the two links of the spine.
+    assert_eq!(base_rtt(exceptions), base_rtt("") + Duration::from_us(2 * 3 + 2 * 2));
+}
+
+#[test]
+fn exceptions_of_switches_without_effect_are_refused() {
+    let table = [
+        ("switches = [\"leaf0\"]", "has no effect: give a preset or a latency"),
+        ("switches = [\"tor*\"]\negress_latency = \"1 ns\"", "no switch has a name like 'tor*'"),
+        ("switches = [\"h0\"]\negress_latency = \"1 ns\"", "'h0' is a host, not a switch"),
+        ("switches = [\"leaf0\", \"leaf*\"]\negress_latency = \"1 ns\"", "leaf0 is named twice: it has one exception"),
+        ("switches = [\"leaf7\"]\negress_latency = \"1 ns\"", "there is no node called 'leaf7'"),
+        ("switches = [\"leaf0\"]\nchecked = true", "checked"),
+    ];
+    for (exception, expected) in table {
+        let error = check(&text(&format!("[[switch.exceptions]]\n{exception}\n"))).expect_err(exception);
+        assert!(error.contains(expected), "{exception}: {error}");
+    }
 }

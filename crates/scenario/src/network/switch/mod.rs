@@ -2,6 +2,7 @@
 
 mod budget;
 mod cbfc;
+mod exceptions;
 mod flow_queueing;
 pub mod hardware;
 mod pfc;
@@ -10,6 +11,7 @@ mod settings;
 
 pub use budget::BudgetSettings;
 pub use cbfc::CbfcSettings;
+pub use exceptions::SwitchException;
 pub use flow_queueing::{DrrSettings, FlowQueueingSettings, FqCodelSettings, IdealFqSettings, SfqSettings};
 pub use pfc::{PfcSettings, PfcWatchdogAction, PfcWatchdogSettings, response_quanta};
 pub use queues::{BufferSettings, EcnPoint, EcnSettings, PortSettings, SchedulerKind, SharedBuffer, StaticBuffer};

@@ -1,0 +1,114 @@
+//! `[[switch.exceptions]]`: some switches that differ from the others.
+
+use std::borrow::Cow;
+
+use hitless_core::settings::quantity::Optional;
+use hitless_core::wire::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::settings::{SwitchPreset, SwitchSettings};
+use crate::network::topology::select::select_switches_by_pattern;
+use crate::network::topology::{DirectedLink, Node, SwitchId, Topology};
+
+/// Settings of some switches that differ from `[switch]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SwitchException {
+    /// The switches: names, ranges such as "leaf0..leaf3", and patterns with `*` for any characters, such as "leaf*". A
+    /// switch has at most one exception.
+    #[schemars(length(min = 1))]
+    pub switches: Vec<String>,
+    /// Source of the fields below that are not given; left out: as in `[switch]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<SwitchPreset>,
+    /// Time from the last bit of a frame at a port to the traffic manager; left out: as in `[switch]`.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub ingress_latency: Option<Duration>,
+    /// Time from the traffic manager to the first bit on the wire; left out: as in `[switch]`.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub egress_latency: Option<Duration>,
+    /// Time of a mirrored copy back to the traffic manager; left out: as in `[switch]`.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub mirror_latency: Option<Duration>,
+    /// Time from a recirculation port back to its ingress pipeline; left out: as in `[switch]`.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub loopback_latency: Option<Duration>,
+    /// Total time in the MACs and coding at both ends of a link between two such switches, or of a host's link; left
+    /// out: as in `[switch]`. A link between switches with different values takes their mean, because each end adds
+    /// half of its value.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub phy_latency: Option<Duration>,
+}
+
+impl SwitchException {
+    /// Returns an exception with the values of a preset, for no switch yet.
+    pub fn of(preset: SwitchPreset) -> Self {
+        let settings = SwitchSettings::of(preset);
+        Self {
+            switches: Vec::new(),
+            preset: Some(preset),
+            ingress_latency: Some(settings.ingress_latency),
+            egress_latency: Some(settings.egress_latency),
+            mirror_latency: Some(settings.mirror_latency),
+            loopback_latency: Some(settings.loopback_latency),
+            phy_latency: Some(settings.phy_latency),
+        }
+    }
+
+    /// Returns whether the exception changes any setting.
+    pub fn changes_something(&self) -> bool {
+        *self != Self { switches: self.switches.clone(), ..Self::default() }
+    }
+
+    fn applied_to(&self, settings: &SwitchSettings) -> SwitchSettings {
+        SwitchSettings {
+            ingress_latency: self.ingress_latency.unwrap_or(settings.ingress_latency),
+            egress_latency: self.egress_latency.unwrap_or(settings.egress_latency),
+            mirror_latency: self.mirror_latency.unwrap_or(settings.mirror_latency),
+            loopback_latency: self.loopback_latency.unwrap_or(settings.loopback_latency),
+            phy_latency: self.phy_latency.unwrap_or(settings.phy_latency),
+            ..settings.clone()
+        }
+    }
+}
+
+impl SwitchSettings {
+    /// Returns the settings of `switch`, with its exception applied.
+    pub fn of_switch(&self, topology: &Topology, switch: SwitchId) -> Cow<'_, SwitchSettings> {
+        let exception = topology.switch(switch).exception.and_then(|number| self.exceptions.get(number));
+        exception.map_or(Cow::Borrowed(self), |exception| Cow::Owned(exception.applied_to(self)))
+    }
+
+    /// Returns the settings of the switch at the start of `link`, or of the only switch at a host's link.
+    pub fn of_sender(&self, topology: &Topology, link: DirectedLink) -> Cow<'_, SwitchSettings> {
+        let (from, to) = topology.ends(link);
+        let switch = from.node.switch().or(to.node.switch()).expect("the builder refuses links between hosts");
+        self.of_switch(topology, switch)
+    }
+
+    /// Returns the time of a packet in each switch of an empty fabric.
+    pub fn pipelines(&self, topology: &Topology) -> Vec<Duration> {
+        let of_switch = |switch| {
+            let settings = self.of_switch(topology, switch);
+            Duration(settings.ingress_latency.as_ps().saturating_add(settings.egress_latency.as_ps()))
+        };
+        topology.switch_ids().map(of_switch).collect()
+    }
+
+    /// Notes the exception of each switch, and the latency of the coding of each link. Unknown names are ignored.
+    pub fn shape(&self, topology: &mut Topology) {
+        for (number, exception) in self.exceptions.iter().enumerate() {
+            for switch in select_switches_by_pattern(topology, &exception.switches).unwrap_or_default() {
+                topology.switches[switch.0 as usize].exception.get_or_insert(number);
+            }
+        }
+        let of_switches: Vec<_> = topology.switch_ids().map(|id| self.of_switch(topology, id).phy_latency).collect();
+        for link in &mut topology.links {
+            let at = |node: Node| node.switch().map(|switch| of_switches[switch.0 as usize].as_ps());
+            let (a, b) = (at(link.a.node), at(link.b.node));
+            let [a, b] = [a.or(b), b.or(a)].map(Option::unwrap_or_default);
+            link.specs.iter_mut().for_each(|spec| spec.phy_latency = Duration(a.midpoint(b)));
+        }
+    }
+}
