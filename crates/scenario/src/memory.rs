@@ -127,7 +127,8 @@ pub fn of_fabric(scenario: &Scenario, execution: Execution) -> Estimate {
 /// Returns whether all ports have one queue with a private buffer, without any mechanism.
 fn has_plain_ports(scenario: &Scenario) -> bool {
     let switch = &scenario.switch;
-    let has_one_queue = switch.queues_per_port == 1 && switch.flow_queueing.is_none() && switch.ports.is_empty();
+    let has_one_queue = switch.variants().all(|switch| switch.queues_per_port == 1);
+    let has_one_queue = has_one_queue && switch.flow_queueing.is_none() && switch.ports.is_empty();
     let has_one_queue = has_one_queue && !switch.has_flow_control();
     has_one_queue && matches!(switch.buffer, BufferSettings::Static(_)) && scenario.mechanisms.is_empty()
 }

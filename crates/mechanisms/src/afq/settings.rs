@@ -341,7 +341,7 @@ impl AfqSettings {
     /// The common limit of a port's queues; `None` if only the shared buffer limits them.
     pub fn limit_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
         let of_port = || limit_of_port(scenario, topology, at);
-        self.port_buffer.or_else(|| Some(self.part_of(of_port()?, scenario.switch.queue_count())))
+        self.port_buffer.or_else(|| Some(self.part_of(of_port()?, scenario.switch.of_switch(topology, at.switch).queue_count())))
     }
 
     /// The limits of the replaced queues together, if all `queues` of a port have the limit `whole`.

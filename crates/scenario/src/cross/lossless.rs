@@ -119,18 +119,18 @@ impl Check<'_> {
     /// Requires that no other class of flows shares a queue with a lossless class: a pause would stop it too, and its
     /// packets would fill the headroom.
     fn lossless_queues(&mut self, section: &str, around: Surroundings<'_>) {
-        let switch = &around.scenario.switch;
+        let topology = around.topology;
+        let switches = around.scenario.switch.variants_at(topology, topology.switch_ids());
         let lossless = around.scenario.lossless_classes();
         for (number, group) in around.scenario.flows.iter().enumerate() {
             let class = group.class & 7;
-            let shared = (0..8).find(|&other| {
-                lossless >> other & 1 == 1 && switch.queue_of_class(other) == switch.queue_of_class(class)
-            });
-            let Some(other) = shared.filter(|_| lossless >> class & 1 == 0) else { continue };
-            let rule = format!(
-                "class {class} shares queue {} with class {other}, which is lossless",
-                switch.queue_of_class(class)
-            );
+            let with = |other| {
+                let queues = switches.iter().map(|switch| [other, class].map(|class| switch.queue_of_class(class)));
+                queues.filter(|[of_other, own]| of_other == own).map(|[queue, _]| (other, queue)).next()
+            };
+            let shared = (0..8).filter(|other| lossless >> other & 1 == 1).find_map(with);
+            let Some((other, queue)) = shared.filter(|_| lossless >> class & 1 == 0) else { continue };
+            let rule = format!("class {class} shares queue {queue} with class {other}, which is lossless");
             self.report(Problem::new(format!("flows[{number}].class"), "", rule).hint(format!(
                 "give [switch] queues_per_port = 8 and scheduler = \"strict\" or \"drr\", or add the class to \
                  {section}.classes"

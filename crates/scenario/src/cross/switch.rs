@@ -91,7 +91,7 @@ impl Check<'_> {
         let mut taken = BTreeSet::new();
         for (number, exception) in self.scenario.switch.exceptions.iter().enumerate() {
             let section = format!("switch.exceptions[{number}]");
-            let rule = "has no effect: give a preset or a latency";
+            let rule = "has no effect: give a preset, a latency, scheduler, queues_per_port or drr_quantum";
             self.require(exception.changes_something(), &section, rule);
             let field = format!("{section}.switches");
             let name = |switch: SwitchId| topology.switch(switch).name.as_str();
@@ -161,14 +161,18 @@ impl Check<'_> {
     }
 
     fn scheduler(&mut self) {
-        let switch = &self.scenario.switch;
-        let one_queue = switch.scheduler != SchedulerKind::Fifo || switch.queues_per_port == 1;
-        self.require_else(one_queue, || {
-            Problem::new("switch.queues_per_port", "", "the scheduler \"fifo\" serves one queue")
-                .hint("choose scheduler = \"strict\" or \"drr\"")
-        });
-        let quantum = switch.scheduler != SchedulerKind::Drr || (1..=1_000_000_000).contains(&switch.drr_quantum.0);
-        self.require(quantum, "switch.drr_quantum", "must be from 1 B to 1 GB");
+        let scenario = self.scenario;
+        let sections = (0..scenario.switch.exceptions.len()).map(|number| format!("switch.exceptions[{number}]"));
+        for (section, switch) in std::iter::once("switch".to_owned()).chain(sections).zip(scenario.switch.variants()) {
+            let one_queue = switch.scheduler != SchedulerKind::Fifo || switch.queues_per_port == 1;
+            self.require_else(one_queue, || {
+                let rule = "the scheduler \"fifo\" serves one queue";
+                Problem::new(format!("{section}.queues_per_port"), "", rule)
+                    .hint("choose scheduler = \"strict\" or \"drr\", or queues_per_port = 1")
+            });
+            let quantum = switch.scheduler != SchedulerKind::Drr || (1..=1_000_000_000).contains(&switch.drr_quantum.0);
+            self.require(quantum, &format!("{section}.drr_quantum"), "must be from 1 B to 1 GB");
+        }
     }
 
     pub(super) fn host(&mut self) {
@@ -275,11 +279,11 @@ impl Check<'_> {
             Problem::new("switch.buffer", "", "queues of flows share the buffer of one port, not that of a switch")
                 .hint("give buffer = { kind = \"static\", per_port = \"512 KB\" }")
         });
-        self.require_else(switch.queues_per_port == 1, || {
+        self.require_else(switch.variants().all(|switch| switch.queues_per_port == 1), || {
             Problem::new("switch.queues_per_port", "", "a port that queues by flow has no queues for classes")
                 .hint("leave it out; flow_queueing.weights (ideal-fq, drr) tells classes apart")
         });
-        self.require_else(switch.scheduler != SchedulerKind::Drr, || {
+        self.require_else(switch.variants().all(|switch| switch.scheduler != SchedulerKind::Drr), || {
             Problem::new("switch.scheduler", "", "flow_queueing decides what is served next")
                 .hint("leave it out; deficit round robin by flow is flow_queueing = { kind = \"drr\" }")
         });

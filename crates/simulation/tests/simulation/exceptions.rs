@@ -149,8 +149,19 @@ fn exceptions_of_all_switches_are_other_settings_of_all() {
     let spraying = text("").replace("kind = \"roce\"", "kind = \"uet\"");
     let spraying = format!("routing = {{ choice = \"flowlets\" }}\n{spraying}");
     let credits = Incast { pfc: "cbfc = {}", ..INCAST }.text(10_000_000);
-    for text in [text(""), INCAST.text(10_000_000), credits, spraying] {
-        let [plain, exceptions] = two_ways(&text, LATENCIES);
+    let strict = format!("{LATENCIES}scheduler = \"strict\"\nqueues_per_port = 3\n");
+    let in_turn = "scheduler = \"drr\"\nqueues_per_port = 2\ndrr_quantum = \"700 B\"\n";
+    let of_classes = two_classes("");
+    let cases = [
+        (text(""), LATENCIES),
+        (INCAST.text(10_000_000), &strict),
+        (credits, &strict),
+        (spraying, LATENCIES),
+        (of_classes.clone(), &strict),
+        (of_classes, in_turn),
+    ];
+    for (text, settings) in cases {
+        let [plain, exceptions] = two_ways(&text, settings);
         assert_eq!(plain.routing, exceptions.routing, "{text}");
         assert_eq!(plain.transports, exceptions.transports, "{text}");
         let [plain, exceptions] = [plain, exceptions].map(|scenario| crate::support::run_scenario(&scenario));
@@ -202,7 +213,12 @@ fn the_round_trip_of_spraying_connections_counts_each_switch() {
 #[test]
 fn exceptions_of_switches_without_effect_are_refused() {
     let table = [
-        ("switches = [\"leaf0\"]", "has no effect: give a preset or a latency"),
+        (
+            "switches = [\"leaf0\"]",
+            "has no effect: give a preset, a latency, scheduler, queues_per_port or drr_quantum",
+        ),
+        ("switches = [\"leaf0\"]\nqueues_per_port = 2", "the scheduler \"fifo\" serves one queue"),
+        ("switches = [\"leaf0\"]\nscheduler = \"drr\"\ndrr_quantum = \"0 B\"", "must be from 1 B to 1 GB"),
         ("switches = [\"tor*\"]\negress_latency = \"1 ns\"", "no switch has a name like 'tor*'"),
         ("switches = [\"h0\"]\negress_latency = \"1 ns\"", "'h0' is a host, not a switch"),
         ("switches = [\"leaf0\", \"leaf*\"]\negress_latency = \"1 ns\"", "leaf0 is named twice: it has one exception"),
@@ -213,4 +229,78 @@ fn exceptions_of_switches_without_effect_are_refused() {
         let error = check(&text(&format!("[[switch.exceptions]]\n{exception}\n"))).expect_err(exception);
         assert!(error.contains(expected), "{exception}: {error}");
     }
+}
+
+/// 100 KB of class 0 and of class 1 from two hosts over one link of their rate.
+fn two_classes(more: &str) -> String {
+    let group = |class: u8| {
+        format!(
+            "[[flows]]\nname = \"class {class}\"\nkind = \"schedule\"\ntransport = \"t\"\nsources = [\"h{class}\"]\n\
+             destinations = [\"h{}\"]\nclass = {class}\nsizes = {{ kind = \"fixed\", bytes = \"100 KB\" }}\n\
+             period = \"1 ms\"\ncount = 1\n",
+            class + 2
+        )
+    };
+    let fabric = crate::support::dumbbell(2, "1 us", "1 us");
+    format!(
+        "name = \"classes\"\nclocks = \"ideal\"\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n{fabric}\
+         [switch]\npreset = \"ideal\"\n{more}[[transport]]\nname = \"t\"\nkind = \"roce\"\n{}{}",
+        group(0),
+        group(1)
+    )
+}
+
+#[test]
+fn only_the_switches_of_an_exception_have_its_scheduler() {
+    let urgent_ps = |text: &str| {
+        let outcome = run(text);
+        let place = texts(&outcome, "flows", "source").iter().position(|source| source == "h1");
+        let place = place.expect("there is a flow of class 1");
+        times(&outcome, "flows", "finished_ps")[place] - times(&outcome, "flows", "started_ps")[place]
+    };
+    let at = |switch: &str| {
+        let queues = "scheduler = \"strict\"\nqueues_per_port = 2\n";
+        urgent_ps(&two_classes(&format!("[[switch.exceptions]]\nswitches = [\"{switch}\"]\n{queues}")))
+    };
+    // The queue is at the left switch: there class 1 waits at most for the frame of class 0 on the line.
+    let (left, right) = (at("left"), at("right"));
+    let alone = urgent_ps(
+        &two_classes("[[switch.exceptions]]\nswitches = [\"left\"]\nscheduler = \"strict\"\nqueues_per_port = 2\n")
+            .replace(
+                "class = 0\nsizes = { kind = \"fixed\", bytes = \"100 KB\" }",
+                "class = 0\nsizes = { kind = \"fixed\", bytes = \"1 B\" }",
+            ),
+    );
+    let frame_ps = 1_122 * 800;
+    assert!(left - alone <= frame_ps, "{left} and {alone} ps");
+    assert!(right - alone > 50 * frame_ps, "{right} and {alone} ps");
+}
+
+#[test]
+fn mechanisms_and_flow_control_look_at_the_queues_of_their_switches() {
+    let one_queue = |switch: &str| {
+        format!(
+            "scheduler = \"strict\"\nqueues_per_port = 2\n\
+             [[switch.exceptions]]\nswitches = [\"{switch}\"]\nqueues_per_port = 1\n"
+        )
+    };
+    let with =
+        |switches: &str, mechanism: &str| check(&format!("{}[[mechanism]]\n{mechanism}\n", two_classes(switches)));
+    let afq = "kind = \"afq\"\nports = [\"left->right\"]\nclasses = [1]";
+    with(&one_queue("right"), afq).expect("AFQ is at the left switch");
+    let error = with(&one_queue("left"), afq).expect_err("class 1 has no queue at the left switch");
+    assert!(error.contains("class 1 has no separate queue: switch.queues_per_port is 1"), "{error}");
+    let trimming = "kind = \"trimming\"\nports = [\"left->right\"]\nheaders_per_packet = 2";
+    let strict = |switch: &str| {
+        format!("[[switch.exceptions]]\nswitches = [\"{switch}\"]\nqueues_per_port = 2\nscheduler = \"strict\"\n")
+    };
+    with(&strict("right"), trimming).expect("packets are trimmed at the left switch");
+    let error = with(&strict("left"), trimming).expect_err("headers need turns");
+    assert!(error.contains("share a port by deficit round robin"), "{error}");
+    let lossless = two_classes(&format!(
+        "pfc = {{ classes = [1] }}\nbuffer = {{ kind = \"shared\", total = \"9 MB\", alpha = 1.0 }}\n{}",
+        one_queue("right")
+    ));
+    let error = check(&lossless).expect_err("the classes share a queue at the right switch");
+    assert!(error.contains("class 0 shares queue 0 with class 1, which is lossless"), "{error}");
 }

@@ -25,6 +25,12 @@ fn models(places: &Places, dice: &mut Dice) -> Vec<Table> {
         if dice.once_in(4) {
             text += dice.pick(&["preset = \"ideal\"\n", "preset = \"tofino-like\"\n"]);
         }
+        text += dice.pick(&[
+            "",
+            "",
+            "scheduler = \"strict\"\nqueues_per_port = 3\n",
+            "scheduler = \"drr\"\nqueues_per_port = 4\n",
+        ]);
         for latency in ["ingress", "egress", "mirror", "loopback", "phy"] {
             // An exception changes something, so one latency is always there.
             if latency == "egress" || dice.once_in(2) {

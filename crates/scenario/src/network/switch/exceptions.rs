@@ -1,12 +1,14 @@
 //! `[[switch.exceptions]]`: some switches that differ from the others.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use hitless_core::settings::quantity::Optional;
-use hitless_core::wire::Duration;
+use hitless_core::wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::queues::SchedulerKind;
 use super::settings::{SwitchPreset, SwitchSettings};
 use crate::network::topology::select::select_switches_by_pattern;
 use crate::network::topology::{DirectedLink, Node, SwitchId, Topology};
@@ -39,6 +41,17 @@ pub struct SwitchException {
     /// half of its value.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub phy_latency: Option<Duration>,
+    /// Number of queues of each port; left out: as in `[switch]`. A class goes to the last queue at switches with fewer
+    /// queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 128))]
+    pub queues_per_port: Option<u8>,
+    /// Order of service of a port's queues; left out: as in `[switch]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerKind>,
+    /// Bytes per turn of a queue in deficit round robin; left out: as in `[switch]`.
+    #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub drr_quantum: Option<Bytes>,
 }
 
 impl SwitchException {
@@ -53,6 +66,9 @@ impl SwitchException {
             mirror_latency: Some(settings.mirror_latency),
             loopback_latency: Some(settings.loopback_latency),
             phy_latency: Some(settings.phy_latency),
+            queues_per_port: Some(settings.queues_per_port),
+            scheduler: Some(settings.scheduler),
+            drr_quantum: Some(settings.drr_quantum),
         }
     }
 
@@ -68,6 +84,9 @@ impl SwitchException {
             mirror_latency: self.mirror_latency.unwrap_or(settings.mirror_latency),
             loopback_latency: self.loopback_latency.unwrap_or(settings.loopback_latency),
             phy_latency: self.phy_latency.unwrap_or(settings.phy_latency),
+            queues_per_port: self.queues_per_port.unwrap_or(settings.queues_per_port),
+            scheduler: self.scheduler.unwrap_or(settings.scheduler),
+            drr_quantum: self.drr_quantum.unwrap_or(settings.drr_quantum),
             ..settings.clone()
         }
     }
@@ -76,8 +95,27 @@ impl SwitchException {
 impl SwitchSettings {
     /// Returns the settings of `switch`, with its exception applied.
     pub fn of_switch(&self, topology: &Topology, switch: SwitchId) -> Cow<'_, SwitchSettings> {
-        let exception = topology.switch(switch).exception.and_then(|number| self.exceptions.get(number));
+        self.with(topology.switch(switch).exception)
+    }
+
+    fn with(&self, exception: Option<usize>) -> Cow<'_, SwitchSettings> {
+        let exception = exception.and_then(|number| self.exceptions.get(number));
         exception.map_or(Cow::Borrowed(self), |exception| Cow::Owned(exception.applied_to(self)))
+    }
+
+    /// Returns the settings of `[switch]`, and those of each exception.
+    pub fn variants(&self) -> impl Iterator<Item = Cow<'_, SwitchSettings>> {
+        std::iter::once(None).chain((0..self.exceptions.len()).map(Some)).map(|exception| self.with(exception))
+    }
+
+    /// Returns the settings of these switches, each of `[switch]` and the exceptions at most once.
+    pub fn variants_at(
+        &self,
+        topology: &Topology,
+        switches: impl IntoIterator<Item = SwitchId>,
+    ) -> Vec<Cow<'_, SwitchSettings>> {
+        let exceptions: BTreeSet<_> = switches.into_iter().map(|switch| topology.switch(switch).exception).collect();
+        exceptions.into_iter().map(|exception| self.with(exception)).collect()
     }
 
     /// Returns the settings of the switch at the start of `link`, or of the only switch at a host's link.
