@@ -1,12 +1,14 @@
 //! Bounds that follow from a scenario: flight times, frame lengths, durations of failures.
 
+use std::borrow::Cow;
+
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
 use hitless_core::wire::{Bytes, Duration, PriorityMark, Shim};
 
 use crate::network::link::{LinkFailure, LinkImpairment};
 use crate::network::recovery::{Detection, RecoveryScheme};
-use crate::network::switch::{BufferSettings, StaticBuffer};
+use crate::network::switch::{BufferSettings, StaticBuffer, SwitchSettings};
 use crate::network::topology::select::{SwitchPort, select_links};
 use crate::network::topology::{Crossing, DirectedLink, LinkId, LinkSpec, Topology};
 use crate::{Protocol, Scenario};
@@ -105,10 +107,11 @@ impl Scenario {
         const FULL_QUEUES: u64 = 4;
         let cable = topology.specs().map(|link| link.delay.as_ps()).max().unwrap_or(0);
         let slowest = topology.specs().map(|link| link.rate).min();
-        let queue = match self.switch.buffer {
+        let limit = |switch: Cow<'_, SwitchSettings>| match switch.buffer {
             BufferSettings::Static(buffer) => self.static_limit(buffer).0,
             BufferSettings::Shared(_) => 0,
         };
+        let queue = self.switch.variants().map(limit).max().unwrap_or(0);
         let drain = slowest.map_or(0, |rate| rate.time_for(queue).as_ps());
         Duration(cable.saturating_mul(CABLES).max(drain.saturating_mul(FULL_QUEUES)))
     }

@@ -45,8 +45,8 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
 }
 
-/// Builds the topology with the entries of `[[link]]` and the exceptions of `switch`. `None` for a wrong topology; wrong
-/// ones are reported later.
+/// Builds the topology with the entries of `[[link]]` and the exceptions of `switch`. `None` for a wrong topology,
+/// which is reported later.
 fn fabric(scenario: &Table, switch: &SwitchSettings) -> Option<Topology> {
     let mut topology = read::<TopologySettings>(scenario.get("topology"))?.build().ok()?;
     let links = scenario.get("link").and_then(Value::as_array);

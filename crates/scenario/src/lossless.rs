@@ -1,5 +1,7 @@
 //! Flow control of a scenario: which classes are lossless, and the memory of each port for them.
 
+use std::borrow::Cow;
+
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::mac_control::PAUSE_FRAME_BYTES;
 use hitless_core::wire::{BitRate, Bytes, Duration, HostId};
@@ -8,7 +10,8 @@ use hitless_switch::{FlowControl, FlowControlKind, PauseRules, PfcWatchdog, Xoff
 
 use crate::network::link::LinkImpairment;
 use crate::network::switch::{
-    BufferSettings, PfcSettings, PfcWatchdogAction, PfcWatchdogSettings, SharedBuffer, StaticBuffer, response_quanta,
+    BufferSettings, PfcSettings, PfcWatchdogAction, PfcWatchdogSettings, SharedBuffer, StaticBuffer, SwitchSettings,
+    response_quanta,
 };
 use crate::network::topology::{Port, SwitchId, Topology};
 use crate::{Protocol, Scenario};
@@ -159,7 +162,7 @@ impl Scenario {
         let pfc = self.switch.pfc.as_ref()?;
         let link = topology.incoming(port);
         let share = self.class_share(topology, switch, port).map(|share| share.saturating_sub(headroom_bytes));
-        let xoff = match (pfc.xoff, self.switch.buffer) {
+        let xoff = match (pfc.xoff, self.switch.of_switch(topology, switch).buffer) {
             (Some(bytes), _) => XoffThreshold::Bytes(bytes.0),
             (None, BufferSettings::Shared(SharedBuffer { alpha, .. })) => XoffThreshold::OfFree(alpha),
             (None, BufferSettings::Static(_)) => XoffThreshold::Bytes(share.unwrap_or(0)),
@@ -183,7 +186,7 @@ impl Scenario {
 
     fn watchdog(&self, topology: &Topology, settings: PfcWatchdogSettings) -> PfcWatchdog {
         let slowest = topology.links.iter().flat_map(|link| link.specs).map(|spec| spec.rate).min();
-        let buffer_bytes = match self.switch.buffer {
+        let buffer_bytes = |switch: Cow<'_, SwitchSettings>| match switch.buffer {
             BufferSettings::Shared(buffer) => buffer.total.0,
             BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => {
                 let ports = topology.switches.iter().map(|switch| switch.ports.len()).max().unwrap_or(1);
@@ -191,6 +194,7 @@ impl Scenario {
             }
             BufferSettings::Static(_) => 0,
         };
+        let buffer_bytes = self.switch.variants().map(buffer_bytes).max().unwrap_or(0);
         let drained = slowest.map_or(Duration::ZERO, |rate| rate.time_for(buffer_bytes.saturating_mul(2)));
         let detection = settings.detection.unwrap_or(drained);
         PfcWatchdog {

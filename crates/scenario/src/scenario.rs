@@ -113,7 +113,7 @@ impl Scenario {
         self.fabric().map_err(|errors| errors.join("; "))
     }
 
-    /// Like [`Self::build_topology`], with one sentence for each error. Unknown names of links and switches are ignored.
+    /// Like [`Self::build_topology`], with a sentence for each error. Unknown names of links and switches are ignored.
     pub(crate) fn fabric(&self) -> Result<Topology, Vec<String>> {
         let mut topology = self.topology.build()?;
         self.links.iter().for_each(|link| link.shape(&mut topology));

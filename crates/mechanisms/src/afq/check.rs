@@ -23,7 +23,7 @@ pub fn check_entry(settings: &AfqSettings, around: Surroundings<'_>, section: &s
     sketch(check, settings, section);
     scheduler(check, settings, section);
     checked(check, settings, section);
-    adaptive(check, settings, section);
+    adaptive(check, topology, settings, section);
     if check.found() == before {
         rounds(check, settings, section);
         buffer(check, topology, settings, section);
@@ -164,9 +164,10 @@ fn checked(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     }
 }
 
-fn adaptive(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
+fn adaptive(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, section: &str) {
     let Some(adaptive) = settings.adaptive else { return };
-    let is_shared = matches!(check.scenario.switch.buffer, BufferSettings::Shared(_));
+    let own = check.scenario.switch.variants_at(topology, settings.ports_by_switch(topology).into_keys());
+    let is_shared = own.iter().all(|switch| matches!(switch.buffer, BufferSettings::Shared(_)));
     let rule = "adapts to the room in a shared buffer: switch.buffer must be of kind \"shared\"";
     check.require(is_shared, &format!("{section}.adaptive"), rule);
     let fits = adaptive.queues_min <= settings.queues;

@@ -165,17 +165,14 @@ impl Check<'_> {
         let scenario = self.scenario;
         // Memory that a class needs outside of what is reserved: up to XOFF, or for packets of other classes.
         let xoff = scenario.switch.pfc.as_ref().and_then(|pfc| pfc.xoff).map_or(scenario.frame_max().0, |xoff| xoff.0);
-        if let BufferSettings::Shared(buffer) = scenario.switch.buffer {
-            for switch in topology.switch_ids() {
+        for switch in topology.switch_ids() {
+            if let BufferSettings::Shared(buffer) = scenario.switch.of_switch(topology, switch).buffer {
                 let reserved = scenario.headroom_of_switch(topology, switch);
-                let needed = reserved.saturating_add(xoff);
-                if needed > buffer.total.0 {
+                if reserved.saturating_add(xoff) > buffer.total.0 {
                     return self.too_small_a_buffer(topology, switch, reserved, buffer.total);
                 }
+                continue;
             }
-            return;
-        }
-        for switch in topology.switch_ids() {
             for port in &topology.switch(switch).ports {
                 let Some(share) = scenario.class_share(topology, switch, port) else {
                     let rule = "flow control counts bytes: give the buffer in bytes";

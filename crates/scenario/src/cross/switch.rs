@@ -28,23 +28,38 @@ fn is_above(a: QueueLength, b: QueueLength) -> bool {
 
 impl Check<'_> {
     pub(super) fn switch(&mut self) {
-        let switch = &self.scenario.switch;
-        let threshold = switch.ecn.as_ref().map(|ecn| ecn.threshold);
-        self.marking(switch.ecn, "switch.ecn");
-        match &switch.buffer {
-            BufferSettings::Static(buffer) => {
-                self.require(is_length(buffer.per_port), "switch.buffer.per_port", LENGTH_RULE);
-                let reachable = threshold.is_none_or(|threshold| !is_above(threshold, buffer.per_port));
-                let rule = "is above buffer.per_port: nothing would ever be marked";
-                self.require(reachable, "switch.ecn.threshold", rule);
+        let scenario = self.scenario;
+        self.marking(scenario.switch.ecn, "switch.ecn");
+        for (section, switch) in scenario.switch.variants_by_section() {
+            // Errors of values from [switch] are reported once.
+            let is_base = section == "switch";
+            let queues = |switch: &SwitchSettings| (switch.scheduler, switch.queues_per_port, switch.drr_quantum);
+            if is_base || switch.buffer != scenario.switch.buffer {
+                self.buffer(&switch, &section);
             }
-            BufferSettings::Shared(buffer) => {
-                self.require(buffer.total > Bytes::ZERO, "switch.buffer.total", "must be above zero");
-                let fits = buffer.queue_max.is_none_or(|most| most > Bytes::ZERO && most <= buffer.total);
-                self.require(fits, "switch.buffer.queue_max", "must be above zero and at most buffer.total");
+            if is_base || queues(&switch) != queues(&scenario.switch) {
+                self.scheduler(&switch, &section);
             }
         }
-        self.scheduler();
+    }
+
+    fn buffer(&mut self, switch: &SwitchSettings, section: &str) {
+        let field = |name: &str| format!("{section}.buffer.{name}");
+        match &switch.buffer {
+            BufferSettings::Static(buffer) => {
+                self.require(is_length(buffer.per_port), &field("per_port"), LENGTH_RULE);
+                let threshold = switch.ecn.as_ref().map(|ecn| ecn.threshold);
+                let reachable = threshold.is_none_or(|threshold| !is_above(threshold, buffer.per_port));
+                let rule = "is above buffer.per_port: nothing would ever be marked";
+                let at = if section == "switch" { "switch.ecn.threshold" } else { section };
+                self.require(reachable, at, rule);
+            }
+            BufferSettings::Shared(buffer) => {
+                self.require(buffer.total > Bytes::ZERO, &field("total"), "must be above zero");
+                let fits = buffer.queue_max.is_none_or(|most| most > Bytes::ZERO && most <= buffer.total);
+                self.require(fits, &field("queue_max"), "must be above zero and at most buffer.total");
+            }
+        }
     }
 
     /// Two choices compare queue depths, but rerouting around a failed link does not. Flowlets keep a next hop that it
@@ -91,7 +106,7 @@ impl Check<'_> {
         let mut taken = BTreeSet::new();
         for (number, exception) in self.scenario.switch.exceptions.iter().enumerate() {
             let section = format!("switch.exceptions[{number}]");
-            let rule = "has no effect: give a preset, a latency, scheduler, queues_per_port or drr_quantum";
+            let rule = "has no effect: give a preset, a latency, scheduler, queues_per_port, drr_quantum or buffer";
             self.require(exception.changes_something(), &section, rule);
             let field = format!("{section}.switches");
             let name = |switch: SwitchId| topology.switch(switch).name.as_str();
@@ -126,7 +141,10 @@ impl Check<'_> {
             self.require(says_something, &format!("switch.ports[{number}]"), rule);
             self.require(entry.buffer.is_none_or(is_length), &field("buffer"), LENGTH_RULE);
             self.marking(entry.ecn, &field("ecn"));
-            let is_static = matches!(self.scenario.switch.buffer, BufferSettings::Static(_));
+            let has_port =
+                |&id: &SwitchId| topology.switch(id).ports.iter().any(|port| entry.apply_to(topology, id, port));
+            let own = self.scenario.switch.variants_at(topology, topology.switch_ids().filter(has_port));
+            let is_static = own.iter().all(|switch| matches!(switch.buffer, BufferSettings::Static(_)));
             let rule = "needs a limit for each port: switch.buffer of kind \"static\"";
             self.require(entry.buffer.is_none() || is_static, &field("buffer"), rule);
             self.selected_ports(topology, entry, number);
@@ -160,19 +178,15 @@ impl Check<'_> {
         self.require(settings.iter().all(marks), &section, rule);
     }
 
-    fn scheduler(&mut self) {
-        let scenario = self.scenario;
-        let sections = (0..scenario.switch.exceptions.len()).map(|number| format!("switch.exceptions[{number}]"));
-        for (section, switch) in std::iter::once("switch".to_owned()).chain(sections).zip(scenario.switch.variants()) {
-            let one_queue = switch.scheduler != SchedulerKind::Fifo || switch.queues_per_port == 1;
-            self.require_else(one_queue, || {
-                let rule = "the scheduler \"fifo\" serves one queue";
-                Problem::new(format!("{section}.queues_per_port"), "", rule)
-                    .hint("choose scheduler = \"strict\" or \"drr\", or queues_per_port = 1")
-            });
-            let quantum = switch.scheduler != SchedulerKind::Drr || (1..=1_000_000_000).contains(&switch.drr_quantum.0);
-            self.require(quantum, &format!("{section}.drr_quantum"), "must be from 1 B to 1 GB");
-        }
+    fn scheduler(&mut self, switch: &SwitchSettings, section: &str) {
+        let one_queue = switch.scheduler != SchedulerKind::Fifo || switch.queues_per_port == 1;
+        self.require_else(one_queue, || {
+            let rule = "the scheduler \"fifo\" serves one queue";
+            Problem::new(format!("{section}.queues_per_port"), "", rule)
+                .hint("choose scheduler = \"strict\" or \"drr\", or queues_per_port = 1")
+        });
+        let quantum = switch.scheduler != SchedulerKind::Drr || (1..=1_000_000_000).contains(&switch.drr_quantum.0);
+        self.require(quantum, &format!("{section}.drr_quantum"), "must be from 1 B to 1 GB");
     }
 
     pub(super) fn host(&mut self) {
@@ -274,7 +288,7 @@ impl Check<'_> {
 
     fn goes_with_the_switch(&mut self) {
         let switch = &self.scenario.switch;
-        let has_limits = matches!(switch.buffer, BufferSettings::Static(_));
+        let has_limits = switch.variants().all(|switch| matches!(switch.buffer, BufferSettings::Static(_)));
         self.require_else(has_limits, || {
             Problem::new("switch.buffer", "", "queues of flows share the buffer of one port, not that of a switch")
                 .hint("give buffer = { kind = \"static\", per_port = \"512 KB\" }")

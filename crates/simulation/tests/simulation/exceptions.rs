@@ -152,6 +152,7 @@ fn exceptions_of_all_switches_are_other_settings_of_all() {
     let strict = format!("{LATENCIES}scheduler = \"strict\"\nqueues_per_port = 3\n");
     let in_turn = "scheduler = \"drr\"\nqueues_per_port = 2\ndrr_quantum = \"700 B\"\n";
     let of_classes = two_classes("");
+    let of_queues = two_classes("scheduler = \"strict\"\nqueues_per_port = 2\n");
     let cases = [
         (text(""), LATENCIES),
         (INCAST.text(10_000_000), &strict),
@@ -159,6 +160,8 @@ fn exceptions_of_all_switches_are_other_settings_of_all() {
         (spraying, LATENCIES),
         (of_classes.clone(), &strict),
         (of_classes, in_turn),
+        (of_queues.clone(), "buffer = { kind = \"static\", per_port = \"20 KB\" }\n"),
+        (of_queues, "buffer = { kind = \"shared\", total = \"60 KB\", alpha = 0.5 }\n"),
     ];
     for (text, settings) in cases {
         let [plain, exceptions] = two_ways(&text, settings);
@@ -215,7 +218,7 @@ fn exceptions_of_switches_without_effect_are_refused() {
     let table = [
         (
             "switches = [\"leaf0\"]",
-            "has no effect: give a preset, a latency, scheduler, queues_per_port or drr_quantum",
+            "has no effect: give a preset, a latency, scheduler, queues_per_port, drr_quantum or buffer",
         ),
         ("switches = [\"leaf0\"]\nqueues_per_port = 2", "the scheduler \"fifo\" serves one queue"),
         ("switches = [\"leaf0\"]\nscheduler = \"drr\"\ndrr_quantum = \"0 B\"", "must be from 1 B to 1 GB"),
@@ -303,4 +306,61 @@ fn mechanisms_and_flow_control_look_at_the_queues_of_their_switches() {
     ));
     let error = check(&lossless).expect_err("the classes share a queue at the right switch");
     assert!(error.contains("class 0 shares queue 0 with class 1, which is lossless"), "{error}");
+}
+
+#[test]
+fn only_the_switches_of_an_exception_have_its_buffer() {
+    let dropped = |exception: &str| {
+        let queues = "scheduler = \"strict\"\nqueues_per_port = 2\n";
+        let outcome = run(&two_classes(&format!("{queues}[[switch.exceptions]]\n{exception}")));
+        outcome.summary.drops.values().sum::<u64>()
+    };
+    // 100 KB wait at the left switch, and nothing at the right one. Each class has half of a static buffer.
+    for (small, ample) in [
+        ("{ kind = \"static\", per_port = \"20 KB\" }", "{ kind = \"static\", per_port = \"600 KB\" }"),
+        (
+            "{ kind = \"shared\", total = \"20 KB\", alpha = 8.0 }",
+            "{ kind = \"shared\", total = \"1 MB\", alpha = 8.0 }",
+        ),
+    ] {
+        let at = |switch: &str, buffer: &str| dropped(&format!("switches = [\"{switch}\"]\nbuffer = {buffer}\n"));
+        assert!(at("left", small) > 0, "{small}");
+        assert_eq!([at("left", ample), at("right", small), at("right", ample)], [0; 3], "{small}");
+    }
+}
+
+#[test]
+fn buffers_of_exceptions_are_checked_like_the_others() {
+    let table = [
+        ("buffer = { kind = \"static\", per_port = \"0 B\" }", "", "switch.exceptions[0].buffer.per_port"),
+        (
+            "buffer = { kind = \"shared\", total = \"1 KB\", alpha = 1.0, queue_max = \"2 KB\" }",
+            "",
+            "must be above zero and at most buffer.total",
+        ),
+        (
+            "buffer = { kind = \"static\", per_port = \"4 KB\" }",
+            "ecn = { threshold = \"5 KB\" }\n",
+            "is above buffer.per_port: nothing would ever be marked",
+        ),
+        (
+            "buffer = { kind = \"shared\", total = \"1 MB\", alpha = 1.0 }",
+            "ports = [{ switches = [\"l*\"], buffer = \"9 KB\" }]\n",
+            "needs a limit for each port: switch.buffer of kind \"static\"",
+        ),
+        (
+            "buffer = { kind = \"shared\", total = \"1 MB\", alpha = 1.0 }",
+            "flow_queueing = { kind = \"drr\" }\n",
+            "queues of flows share the buffer of one port",
+        ),
+    ];
+    for (exception, settings, expected) in table {
+        let exception = format!("{settings}[[switch.exceptions]]\nswitches = [\"leaf1\"]\n{exception}\n");
+        let error = check(&text(&exception)).expect_err(&exception);
+        assert!(error.contains(expected), "{exception}: {error}");
+    }
+    let tight = "[[switch.exceptions]]\nswitches = [\"right\"]\nbuffer = { kind = \"shared\", total = \"9 KB\", alpha = 1.0 }\n";
+    let text = INCAST.text(10_000_000).replacen("[[transport]]", &format!("{tight}[[transport]]"), 1);
+    let error = check(&text).expect_err("no headroom at the right switch");
+    assert!(error.contains("is 9000 B, and right reserves"), "{error}");
 }

@@ -16,6 +16,14 @@ pub fn add_to(world: &mut Table, places: &Places, seed: u64) {
     }
 }
 
+const BUFFERS: [&str; 5] = [
+    "",
+    "",
+    "buffer = { kind = \"static\", per_port = \"60 KB\" }\n",
+    "buffer = { kind = \"shared\", total = \"400 KB\", alpha = 2.0 }\n",
+    "buffer = { kind = \"shared\", total = \"16 MB\", alpha = 0.5 }\n",
+];
+
 /// Draws one or two models of switches.
 fn models(places: &Places, dice: &mut Dice) -> Vec<Table> {
     let count = dice.between(1, 2).min(places.switches.len() as u64);
@@ -31,9 +39,10 @@ fn models(places: &Places, dice: &mut Dice) -> Vec<Table> {
             "scheduler = \"strict\"\nqueues_per_port = 3\n",
             "scheduler = \"drr\"\nqueues_per_port = 4\n",
         ]);
+        text += dice.pick(&BUFFERS);
         for latency in ["ingress", "egress", "mirror", "loopback", "phy"] {
-            // An exception changes something, so one latency is always there. They are even, because the relation of speeds
-            // doubles them, and the mean of two codings is rounded to picoseconds.
+            // An exception changes something, so one latency is always there. Latencies are even: the relation of
+            // speeds doubles them, and the mean of two codings is in whole picoseconds.
             if latency == "egress" || dice.once_in(2) {
                 text += &format!("{latency}_latency = \"{} ps\"\n", 2 * dice.scale(1, 500_000));
             }

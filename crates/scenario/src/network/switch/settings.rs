@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
 use super::cbfc::CbfcSettings;
-use super::exceptions::SwitchException;
+use super::exceptions::{SwitchException, SwitchPreset};
 use super::flow_queueing::FlowQueueingSettings;
 use super::pfc::PfcSettings;
 use super::queues::PortSettings;
@@ -80,17 +80,6 @@ pub struct SwitchSettings {
     /// Resources of a pipeline for mechanisms; left out with the preset "ideal": no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSettings>,
-}
-
-/// A named set of values for `[switch]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SwitchPreset {
-    /// The switch of the papers' testbeds.
-    #[default]
-    TofinoLike,
-    /// No pipeline latency, one queue per port, static buffers: an output-queued switch as in most simulators.
-    Ideal,
 }
 
 /// Pipelines that can read queue depths.
