@@ -41,7 +41,7 @@ def test_the_ideal_includes_the_latencies_of_exceptional_switches():
     spines = {"switches": ["spine*"], "egress_latency": "30 us"}
     plain = times_of(one_flow("roce", {}, size="1 KB"))[0]
     for exceptions in ([leaves], [leaves, spines]):
-        slow = times_of(one_flow("roce", {}, {"switch": {"exceptions": exceptions}}, size="1 KB"))[0]
+        slow = times_of(one_flow("roce", {}, {"switch": {"preset": "ideal", "exceptions": exceptions}}, size="1 KB"))[0]
         # h0, leaf0, a spine, leaf1, h2: two links have the coding of a leaf, and two a half of it.
         expected_us = 2 * 100 + 2 * 40 + 2 * 20 + 30 * (len(exceptions) - 1)
         assert slow.us[0] - plain.us[0] == pytest.approx(expected_us)
