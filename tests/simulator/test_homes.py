@@ -1,4 +1,4 @@
-"""Hosts with several ports, and hosts that differ: ideal times and drawings."""
+"""Hosts with several ports, and hosts and switches that differ: ideal times and drawings."""
 
 import pytest
 
@@ -34,6 +34,18 @@ def test_the_ideal_includes_the_delays_of_exceptional_hosts():
     assert slow.us[0] - plain.us[0] == pytest.approx(300)
     assert slow.slowdowns[0] == pytest.approx(1.0, abs=0.01)
     assert plain.slowdowns[0] == pytest.approx(1.0, abs=0.01)
+
+
+def test_the_ideal_includes_the_latencies_of_exceptional_switches():
+    leaves = {"switches": ["leaf0..leaf1"], "ingress_latency": "100 us", "phy_latency": "40 us"}
+    spines = {"switches": ["spine*"], "egress_latency": "30 us"}
+    plain = times_of(one_flow("roce", {}, size="1 KB"))[0]
+    for exceptions in ([leaves], [leaves, spines]):
+        slow = times_of(one_flow("roce", {}, {"switch": {"preset": "ideal", "exceptions": exceptions}}, size="1 KB"))[0]
+        # h0, leaf0, a spine, leaf1, h2: two links have the coding of a leaf, and two a half of it.
+        expected_us = 2 * 100 + 2 * 40 + 2 * 20 + 30 * (len(exceptions) - 1)
+        assert slow.us[0] - plain.us[0] == pytest.approx(expected_us)
+        assert slow.slowdowns[0] == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize("topology", [{"planes": 2}, {"leaves_per_host": 2}, {"leaves_per_host": 2, "planes": 3}])

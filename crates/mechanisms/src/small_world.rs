@@ -267,6 +267,6 @@ const TRIANGLE: &str = include_str!("../tests/scenario/triangle.toml");
 pub(crate) fn triangle_with<K: Kind>(entries: &str) -> (Scenario, Topology) {
     let text = format!("{TRIANGLE}{entries}");
     let scenario = check(&text, "triangle", &Registry::new().with::<K>()).unwrap_or_else(|error| panic!("{error}"));
-    let topology = scenario.topology.build().expect("the triangle is sound");
+    let topology = scenario.build_topology().expect("the triangle is sound");
     (scenario, topology)
 }

@@ -1,12 +1,14 @@
 //! Bounds that follow from a scenario: flight times, frame lengths, durations of failures.
 
+use std::borrow::Cow;
+
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
 use hitless_core::wire::{Bytes, Duration, PriorityMark, Shim};
 
 use crate::network::link::{LinkFailure, LinkImpairment};
 use crate::network::recovery::{Detection, RecoveryScheme};
-use crate::network::switch::{BufferSettings, StaticBuffer};
+use crate::network::switch::{BufferSettings, StaticBuffer, SwitchSettings};
 use crate::network::topology::select::{SwitchPort, select_links};
 use crate::network::topology::{Crossing, DirectedLink, LinkId, LinkSpec, Topology};
 use crate::{Protocol, Scenario};
@@ -51,16 +53,18 @@ impl Scenario {
         self.host.priority_tagger.is_some() || self.flows.iter().any(|group| group.rank.is_some())
     }
 
-    /// Returns the time of a bit from one end of a link to the other, including coding.
-    pub fn flight_time(&self, link: LinkSpec) -> Duration {
-        sum(link.delay, self.switch.phy_latency)
+    /// Returns the maximum time from the egress pipeline of a switch to the arrival of a frame's last bit at the other
+    /// end, at the lowest rate and the longest delay of the link.
+    pub fn flight_bound(&self, topology: &Topology, link: DirectedLink) -> Duration {
+        let (spec, sender) = (topology.slowest_spec(link), self.switch.of_sender(topology, link));
+        let on_the_line = spec.rate.time_for(self.frame_max().0.saturating_add(spec.overhead_bytes.into()));
+        sum(sum(sender.egress_latency, on_the_line), spec.flight_time())
     }
 
-    /// Returns the maximum time from the egress pipeline of a switch to the arrival of a frame's last bit at the other
-    /// end.
-    pub fn flight_bound(&self, link: LinkSpec) -> Duration {
-        let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
-        sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
+    /// Returns [`Self::flight_bound`] and the ingress pipeline after it.
+    pub fn hop_bound(&self, topology: &Topology, link: DirectedLink) -> Duration {
+        let receiver = self.switch.of_sender(topology, link.reversed());
+        sum(self.flight_bound(topology, link), receiver.ingress_latency)
     }
 
     /// Returns the round-trip time of the longest frame between the two hosts furthest apart, in an empty fabric and
@@ -70,8 +74,7 @@ impl Scenario {
         topology.longest_round_trip(&Crossing {
             there_bytes: frame_bytes,
             back_bytes: frame_bytes,
-            on_link: self.switch.phy_latency,
-            in_switch: sum(self.switch.ingress_latency, self.switch.egress_latency),
+            in_switches: &self.switch.pipelines(topology),
             in_hosts: Duration::ZERO,
         })
     }
@@ -104,10 +107,11 @@ impl Scenario {
         const FULL_QUEUES: u64 = 4;
         let cable = topology.specs().map(|link| link.delay.as_ps()).max().unwrap_or(0);
         let slowest = topology.specs().map(|link| link.rate).min();
-        let queue = match self.switch.buffer {
+        let limit = |switch: Cow<'_, SwitchSettings>| match switch.buffer {
             BufferSettings::Static(buffer) => self.static_limit(buffer).0,
             BufferSettings::Shared(_) => 0,
         };
+        let queue = self.switch.variants().map(limit).max().unwrap_or(0);
         let drain = slowest.map_or(0, |rate| rate.time_for(queue).as_ps());
         Duration(cable.saturating_mul(CABLES).max(drain.saturating_mul(FULL_QUEUES)))
     }
@@ -133,7 +137,7 @@ impl Scenario {
         match (recovery.scheme, failure.outage) {
             (RecoveryScheme::SamePort(_), Some(outage)) => reconfiguration.max(after_detection(outage)),
             (RecoveryScheme::None, Some(outage)) => {
-                sum(after_detection(outage), recovery.detection.return_bound(self.flight_time(link)))
+                sum(after_detection(outage), recovery.detection.return_bound(link.flight_time()))
             }
             _ => reconfiguration,
         }
@@ -147,7 +151,7 @@ impl Scenario {
             let replaced = sum(recovery.detection.bound(), scheme.reconfiguration);
             return Some(failure.outage.map_or(replaced, |outage| outage.max(replaced)));
         }
-        let noticed = recovery.detection.return_bound(self.flight_time(link));
+        let noticed = recovery.detection.return_bound(link.flight_time());
         let restored =
             if let RecoveryScheme::Withdraw(scheme) = recovery.scheme { scheme.notice } else { Duration::ZERO };
         Some(sum(sum(failure.outage?, noticed), restored))

@@ -80,7 +80,7 @@ impl Scenario {
         let pipelines = self.pipelines_of(topology, link);
         CreditLoop {
             frames_bytes: line_bytes(there).saturating_add(at_line(back.rate.time_for(line_bytes(back)))),
-            cable_bytes: at_line(self.flight_time(there)).saturating_add(at_line(self.flight_time(back))),
+            cable_bytes: at_line(there.flight_time()).saturating_add(at_line(back.flight_time())),
             response_bytes: at_line(self.response(there.rate)),
             pipeline_bytes: pipelines.iter().map(|latency| at_line(*latency)).sum(),
             update_bytes: at_line(back.rate.time_for(self.update_spacing(cbfc).saturating_add(messages))),
@@ -93,15 +93,10 @@ impl Scenario {
     /// egress of the receiver, if these are switches.
     fn pipelines_of(&self, topology: &Topology, link: DirectedLink) -> Vec<Duration> {
         let (from, to) = topology.ends(link);
-        let (ingress, egress) = (self.switch.ingress_latency, self.switch.egress_latency);
-        let mut latencies = Vec::new();
-        if from.node.is_switch() {
-            latencies.push(egress);
-        }
-        if to.node.is_switch() {
-            latencies.extend([ingress, egress]);
-        }
-        latencies
+        let of = |switch| self.switch.of_switch(topology, switch);
+        let sender = from.node.switch().map(|switch| of(switch).egress_latency);
+        let receiver = to.node.switch().map(of).map(|settings| [settings.ingress_latency, settings.egress_latency]);
+        sender.into_iter().chain(receiver.into_iter().flatten()).collect()
     }
 
     /// Returns the number of lossless classes (minimum 1).
@@ -128,8 +123,8 @@ impl Scenario {
         let pipelines = self.pipelines_of(topology, link);
         let times = [
             there.rate.time_for(parts.frame_line_bytes),
-            self.flight_time(there),
-            self.flight_time(back),
+            there.flight_time(),
+            back.flight_time(),
             self.response(there.rate),
             back.rate.time_for(ORDERED_SET_BYTES.into()),
         ];

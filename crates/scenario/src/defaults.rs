@@ -12,7 +12,7 @@ use toml::{Table, Value};
 
 use crate::kind::Registry;
 use crate::network::link::LinkImpairment;
-use crate::network::switch::{SwitchPreset, SwitchSettings};
+use crate::network::switch::{SwitchException, SwitchPreset, SwitchSettings};
 use crate::network::topology::{Crossing, Topology, TopologySettings};
 
 /// Fills in all such defaults.
@@ -20,9 +20,19 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     if let Some(switch) = scenario.get_mut("switch").and_then(Value::as_table_mut) {
         let preset = read::<SwitchPreset>(switch.get("preset")).unwrap_or_default();
         fill_missing(switch, &SwitchSettings::of(preset));
+        let exceptions = switch.get_mut("exceptions").and_then(Value::as_array_mut);
+        for exception in exceptions.into_iter().flatten().filter_map(Value::as_table_mut) {
+            if let Some(preset) = read::<SwitchPreset>(exception.get("preset")) {
+                fill_missing(exception, &SwitchException::of(preset));
+            }
+        }
     }
-    let topology = fabric(scenario);
-    let crossing = crossing(scenario);
+    let switch = scenario.get("switch");
+    let switch =
+        switch.map_or_else(|| Some(SwitchSettings::default()), |switch| read(Some(switch))).unwrap_or_default();
+    let topology = fabric(scenario, &switch);
+    let in_switches = topology.as_ref().map(|topology| switch.pipelines(topology)).unwrap_or_default();
+    let crossing = Crossing { in_switches: &in_switches, in_hosts: in_cards(scenario), ..Crossing::default() };
     let transports = scenario.get_mut("transport").and_then(Value::as_array_mut);
     for transport in transports.into_iter().flatten().filter_map(Value::as_table_mut) {
         match transport.get("kind").and_then(Value::as_str) {
@@ -35,13 +45,15 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
 }
 
-/// Builds the topology with the entries of `[[link]]`. `None` for a wrong topology; wrong ones are reported later.
-fn fabric(scenario: &Table) -> Option<Topology> {
+/// Builds the topology with the entries of `[[link]]` and the exceptions of `switch`. `None` for a wrong topology,
+/// which is reported later.
+fn fabric(scenario: &Table, switch: &SwitchSettings) -> Option<Topology> {
     let mut topology = read::<TopologySettings>(scenario.get("topology"))?.build().ok()?;
     let links = scenario.get("link").and_then(Value::as_array);
     let entries = links.into_iter().flatten().filter_map(|link| read::<LinkImpairment>(Some(link)));
     entries.for_each(|entry| entry.shape(&mut topology));
     topology.add_fec_latencies();
+    switch.shape(&mut topology);
     Some(topology)
 }
 
@@ -50,26 +62,20 @@ fn quantity<Q: Quantity>(table: Option<&Table>, field: &str) -> Option<Q> {
     Q::read(table?.get(field)?.as_str()?).ok()
 }
 
-/// Returns the constant delays of switches and network cards, without frame lengths.
-fn crossing(scenario: &Table) -> Crossing {
+/// Returns the constant delays of the two slowest network cards.
+fn in_cards(scenario: &Table) -> Duration {
     let table = |name: &str| scenario.get(name).and_then(Value::as_table);
-    let of_switch = |field: &str| quantity(table("switch"), field).unwrap_or(Duration::ZERO);
     let exceptions = table("host").and_then(|host| host.get("exceptions")?.as_array());
     let exceptions = exceptions.into_iter().flatten().filter_map(Value::as_table);
     let cards: Vec<&Table> =
         table("host").into_iter().chain(exceptions).filter_map(|host| host.get("network_card")?.as_table()).collect();
     let of_card =
         |field: &str| cards.iter().filter_map(|card| quantity(Some(card), field)).max().unwrap_or(Duration::ZERO);
-    Crossing {
-        on_link: of_switch("phy_latency"),
-        in_switch: of_switch("ingress_latency") + of_switch("egress_latency"),
-        in_hosts: of_card("send") + of_card("receive"),
-        ..Crossing::default()
-    }
+    of_card("send") + of_card("receive")
 }
 
 /// Fills in the times of a spraying connection, by the longest path of the fabric.
-fn fill_uet(transport: &mut Table, topology: Option<&Topology>, crossing: Crossing) {
+fn fill_uet(transport: &mut Table, topology: Option<&Topology>, crossing: Crossing<'_>) {
     let defaults = UetSettings::default();
     let length = |field: &str, default: Bytes| quantity(Some(transport), field).unwrap_or(default).0;
     let there_bytes = length("mtu", defaults.mtu).saturating_add(length("header_bytes", defaults.header_bytes));

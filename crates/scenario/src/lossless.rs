@@ -1,5 +1,7 @@
 //! Flow control of a scenario: which classes are lossless, and the memory of each port for them.
 
+use std::borrow::Cow;
+
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::mac_control::PAUSE_FRAME_BYTES;
 use hitless_core::wire::{BitRate, Bytes, Duration, HostId};
@@ -8,9 +10,10 @@ use hitless_switch::{FlowControl, FlowControlKind, PauseRules, PfcWatchdog, Xoff
 
 use crate::network::link::LinkImpairment;
 use crate::network::switch::{
-    BufferSettings, PfcSettings, PfcWatchdogAction, PfcWatchdogSettings, SharedBuffer, StaticBuffer, response_quanta,
+    BufferSettings, PfcSettings, PfcWatchdogAction, PfcWatchdogSettings, SharedBuffer, StaticBuffer, SwitchSettings,
+    response_quanta,
 };
-use crate::network::topology::{LinkSpec, Port, SwitchId, Topology};
+use crate::network::topology::{Port, SwitchId, Topology};
 use crate::{Protocol, Scenario};
 
 /// The headroom that a link needs, by its parts in bytes: everything that can arrive after the frame that exceeds the
@@ -93,31 +96,34 @@ impl Scenario {
         }
     }
 
-    /// Returns the headroom that a lossless class needs at a port on `link`.
-    pub fn headroom_needed(&self, link: LinkSpec) -> Headroom {
+    /// Returns the headroom that a lossless class needs at `port` of a switch.
+    pub fn headroom_needed(&self, topology: &Topology, port: &Port) -> Headroom {
+        let link = topology.incoming(port);
         let frame_bytes = self.frame_max().0.saturating_add(link.overhead_bytes.into());
         let pause_bytes = u64::from(PAUSE_FRAME_BYTES + link.overhead_bytes);
         let response = self.response(link.rate);
         // The pause frame leaves through an egress pipeline, as do the partner's last frames.
-        let pipelines = [self.switch.ingress_latency, self.switch.egress_latency, self.switch.egress_latency];
+        let own = self.switch.of_sender(topology, port.link);
+        let partner = self.switch.of_sender(topology, port.link.reversed());
+        let pipelines = [own.ingress_latency, own.egress_latency, partner.egress_latency];
         Headroom {
             frames_bytes: frame_bytes.saturating_mul(3),
             pause_bytes: pause_bytes * 2 * u64::from(self.lossless_classes().count_ones().max(1)),
-            cable_bytes: carried(link.rate, self.flight_time(link)).saturating_mul(2),
+            cable_bytes: carried(link.rate, link.flight_time()).saturating_mul(2),
             response_bytes: carried(link.rate, response),
             pipeline_bytes: pipelines.iter().map(|latency| carried(link.rate, *latency)).sum(),
         }
     }
 
-    /// Returns the headroom of a lossless class at a port on `link`.
-    pub fn headroom(&self, pfc: &PfcSettings, link: LinkSpec) -> u64 {
-        pfc.headroom.map_or_else(|| self.headroom_needed(link).bytes(), |bytes| bytes.0)
+    /// Returns the headroom of a lossless class at `port` of a switch.
+    pub fn headroom(&self, pfc: &PfcSettings, topology: &Topology, port: &Port) -> u64 {
+        pfc.headroom.map_or_else(|| self.headroom_needed(topology, port).bytes(), |bytes| bytes.0)
     }
 
     /// Returns the memory reserved for each lossless class of `port`: headroom, or with credits all of its memory.
     pub fn reserved(&self, topology: &Topology, port: &Port) -> u64 {
         match (&self.switch.pfc, &self.switch.cbfc) {
-            (Some(pfc), _) => self.headroom(pfc, topology.incoming(port)),
+            (Some(pfc), _) => self.headroom(pfc, topology, port),
             (None, Some(cbfc)) => self.credit_memory(cbfc, topology, port.link.reversed()),
             (None, None) => 0,
         }
@@ -156,13 +162,13 @@ impl Scenario {
         let pfc = self.switch.pfc.as_ref()?;
         let link = topology.incoming(port);
         let share = self.class_share(topology, switch, port).map(|share| share.saturating_sub(headroom_bytes));
-        let xoff = match (pfc.xoff, self.switch.buffer) {
+        let xoff = match (pfc.xoff, self.switch.of_switch(topology, switch).buffer) {
             (Some(bytes), _) => XoffThreshold::Bytes(bytes.0),
             (None, BufferSettings::Shared(SharedBuffer { alpha, .. })) => XoffThreshold::OfFree(alpha),
             (None, BufferSettings::Static(_)) => XoffThreshold::Bytes(share.unwrap_or(0)),
         };
         let xon_offset_bytes = pfc.xon_offset.map_or(2 * self.frame_max().0, |bytes| bytes.0);
-        let suffices = headroom_bytes >= self.headroom_needed(link).bytes();
+        let suffices = headroom_bytes >= self.headroom_needed(topology, port).bytes();
         Some(FlowControl {
             classes: self.lossless_classes(),
             kind: FlowControlKind::Pauses(PauseRules { xoff, xon_offset_bytes, response: self.response(link.rate) }),
@@ -180,7 +186,7 @@ impl Scenario {
 
     fn watchdog(&self, topology: &Topology, settings: PfcWatchdogSettings) -> PfcWatchdog {
         let slowest = topology.links.iter().flat_map(|link| link.specs).map(|spec| spec.rate).min();
-        let buffer_bytes = match self.switch.buffer {
+        let buffer_bytes = |switch: Cow<'_, SwitchSettings>| match switch.buffer {
             BufferSettings::Shared(buffer) => buffer.total.0,
             BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => {
                 let ports = topology.switches.iter().map(|switch| switch.ports.len()).max().unwrap_or(1);
@@ -188,6 +194,7 @@ impl Scenario {
             }
             BufferSettings::Static(_) => 0,
         };
+        let buffer_bytes = self.switch.variants().map(buffer_bytes).max().unwrap_or(0);
         let drained = slowest.map_or(Duration::ZERO, |rate| rate.time_for(buffer_bytes.saturating_mul(2)));
         let detection = settings.detection.unwrap_or(drained);
         PfcWatchdog {
@@ -209,8 +216,8 @@ impl Scenario {
         let Some(Bytes(given)) = self.switch.pfc.as_ref().and_then(|pfc| pfc.headroom) else { return Vec::new() };
         let mut warnings: Vec<String> = Vec::new();
         let ports = topology.switches.iter().flat_map(|switch| &switch.ports);
-        for link in ports.map(|port| topology.incoming(port)) {
-            let needed = self.headroom_needed(link);
+        for port in ports {
+            let (link, needed) = (topology.incoming(port), self.headroom_needed(topology, port));
             let warning = format!(
                 "switch.pfc.headroom is {given} B, and a link of {} with a delay of {} needs {}: packets can be lost",
                 link.rate,

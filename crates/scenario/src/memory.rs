@@ -6,11 +6,12 @@
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::Problem;
-use hitless_core::wire::{Duration, HostId, Time};
+use hitless_core::wire::{Duration, HostId, PortId, Time};
 
 use crate::kind::Surroundings;
 use crate::network::switch::BufferSettings;
 use crate::network::topology::Topology;
+use crate::network::topology::select::SwitchPort;
 use crate::workload::{Offer, build_group};
 use crate::{FlowPattern, Protocol, Scenario};
 
@@ -127,9 +128,11 @@ pub fn of_fabric(scenario: &Scenario, execution: Execution) -> Estimate {
 /// Returns whether all ports have one queue with a private buffer, without any mechanism.
 fn has_plain_ports(scenario: &Scenario) -> bool {
     let switch = &scenario.switch;
-    let has_one_queue = switch.queues_per_port == 1 && switch.flow_queueing.is_none() && switch.ports.is_empty();
+    let has_one_queue = switch.variants().all(|switch| switch.queues_per_port == 1);
+    let has_one_queue = has_one_queue && switch.flow_queueing.is_none() && switch.ports.is_empty();
     let has_one_queue = has_one_queue && !switch.has_flow_control();
-    has_one_queue && matches!(switch.buffer, BufferSettings::Static(_)) && scenario.mechanisms.is_empty()
+    let has_limits = switch.variants().all(|switch| matches!(switch.buffer, BufferSettings::Static(_)));
+    has_one_queue && has_limits && scenario.mechanisms.is_empty()
 }
 
 /// The parameters of execution that affect memory.
@@ -257,11 +260,14 @@ fn packets_of(scenario: &Scenario, index: usize, offer: &Offer, open: f64, of_pa
 fn packets_of_path(scenario: &Scenario, topology: &Topology) -> f64 {
     const SWITCHES: f64 = 5.0;
     let (switch, port) = topology.attachment(HostId(0));
-    let place = crate::network::topology::select::SwitchPort { switch, port };
-    let queue_bytes = match scenario.switch.buffer {
-        BufferSettings::Static(_) => scenario.queue_max(topology, place).0,
+    let place = SwitchPort { switch, port };
+    let others = topology.switch_ids().filter(|&id| topology.switch(id).exception.is_some());
+    let others = others.map(|switch| SwitchPort { switch, port: PortId(0) });
+    let of_place = |at: SwitchPort| match scenario.switch.of_switch(topology, at.switch).buffer {
+        BufferSettings::Static(_) => scenario.queue_max(topology, at).0,
         BufferSettings::Shared(buffer) => buffer.total.0,
     };
+    let queue_bytes = std::iter::once(place).chain(others).map(of_place).max().unwrap_or(0);
     2.0 * SWITCHES * queue_bytes as f64 / scenario.frame_max().0.max(64) as f64
 }
 
@@ -270,15 +276,17 @@ fn packets_of_path(scenario: &Scenario, topology: &Topology) -> f64 {
 fn buffered(scenario: &Scenario, topology: &Topology) -> f64 {
     let frame_bytes = scenario.frame_max().0.max(64) as f64;
     let hosts = topology.hosts.len() as f64;
-    let of_switches = match scenario.switch.buffer {
-        BufferSettings::Static(_) => {
-            let at = |(switch, port)| {
-                scenario.queue_max(topology, crate::network::topology::select::SwitchPort { switch, port }).0 as f64
-            };
-            topology.host_ids().flat_map(|host| topology.attachments(host)).map(at).sum::<f64>()
-        }
-        BufferSettings::Shared(buffer) => buffer.total.0 as f64 * (topology.switches.len() as f64).min(hosts),
+    let shared = |switch| match scenario.switch.of_switch(topology, switch).buffer {
+        BufferSettings::Static(_) => None,
+        BufferSettings::Shared(buffer) => Some(buffer.total.0),
     };
+    let mut totals: Vec<u64> = topology.switch_ids().filter_map(shared).collect();
+    totals.sort_unstable_by_key(|&total| std::cmp::Reverse(total));
+    let of_shared: f64 = totals.iter().take(topology.hosts.len()).map(|&total| total as f64).sum();
+    let attachments = topology.host_ids().flat_map(|host| topology.attachments(host));
+    let with_limits = attachments.filter(|&(switch, _)| shared(switch).is_none());
+    let at = |(switch, port)| scenario.queue_max(topology, SwitchPort { switch, port }).0 as f64;
+    let of_switches = of_shared + with_limits.map(at).sum::<f64>();
     2.0 * of_switches / frame_bytes + 100.0 * hosts
 }
 

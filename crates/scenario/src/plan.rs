@@ -113,10 +113,10 @@ pub fn switch(
     recirculation_limits: &[Option<Bytes>],
     mechanisms: Vec<Box<dyn Mechanism>>,
 ) -> Switch {
-    let settings = &scenario.switch;
+    let settings = &*scenario.switch.of_switch(topology, id);
     let ports = topology.switch(id).ports.iter().map(|port| {
         let link = topology.spec(port.link);
-        let settings = settings.of_port(topology, id, port);
+        let settings = scenario.switch.of_port(topology, id, port);
         let by_flow = settings.flow_queueing.as_ref().map(|queueing| {
             let stream = format!("flow hash at link {}", port.link.index());
             hardware::discipline(queueing, scenario.frame_max(), streams.stream(&stream).next_u64() as u32)

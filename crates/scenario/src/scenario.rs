@@ -108,16 +108,17 @@ pub enum Until {
 }
 
 impl Scenario {
-    /// Builds the topology, with the rates and delays of `[[link]]`.
+    /// Builds the topology, with the rates and delays of `[[link]]` and the exceptions of switches.
     pub fn build_topology(&self) -> Result<Topology, String> {
         self.fabric().map_err(|errors| errors.join("; "))
     }
 
-    /// Builds the topology, with the rates and delays of `[[link]]`. Unknown names of links are ignored.
+    /// Like [`Self::build_topology`], with a sentence for each error. Unknown names of links and switches are ignored.
     pub(crate) fn fabric(&self) -> Result<Topology, Vec<String>> {
         let mut topology = self.topology.build()?;
         self.links.iter().for_each(|link| link.shape(&mut topology));
         topology.add_fec_latencies();
+        self.switch.shape(&mut topology);
         Ok(topology)
     }
 

@@ -33,14 +33,19 @@ class Ideal:
 
     def __init__(self, effective: Mapping[str, Any], fabric: Mapping[str, Any]) -> None:
         self._scenario = effective
-        switches = set(fabric["switches"])
+        switches = {name: self._settings_of("switch", name) for name in fabric["switches"]}
         next_to: dict[str, dict[str, Parts]] = {name: {} for name in fabric["switches"]}
-        phy_s = seconds_of(effective.get("switch", {}).get("phy_latency", "0 s"))
+        phy_s = {name: seconds_of(settings.get("phy_latency", "0 s")) for name, settings in switches.items()}
+        own_s = {name: _in_switch_s(settings) - self._in_switch_s() for name, settings in switches.items()}
+        """Time in a switch beyond that of `[switch]`, which counts with the link to it."""
         leaving: dict[str, list[tuple[str, Parts]]] = {}
         arriving: dict[str, list[tuple[str, Parts]]] = {}
         for link in fabric["links"]:
             for (a, b), direction in zip((link["ends"], link["ends"][::-1]), link["directions"], strict=True):
-                per_bit, delay_s = 1 / float(direction["rate_bps"]), direction["delay_ps"] / _PS + phy_s
+                # Each end has half of its coding, and a host codes like its switch.
+                coding_s = (phy_s[a if a in phy_s else b] + phy_s[b if b in phy_s else a]) / 2
+                delay_s = direction["delay_ps"] / _PS + coding_s + own_s.get(b, 0.0)
+                per_bit = 1 / float(direction["rate_bps"])
                 parts: Parts = (delay_s, per_bit, per_bit, float(direction["overhead_bytes"]))
                 if a not in switches:
                     leaving.setdefault(a, []).append((b, parts))
@@ -95,19 +100,19 @@ class Ideal:
         for part in ("kernel", "network_card"):
             for end, way in (("source", "send"), ("destination", "receive")):
                 hosts, of_host = numbered(flows[end])
-                delays_s = [seconds_of(self._settings_of(host).get(part, {}).get(way, "0 s")) for host in hosts]
+                delays_s = [seconds_of(self._settings_of("host", host).get(part, {}).get(way, "0 s")) for host in hosts]
                 total += np.array(delays_s)[of_host]
         return total
 
-    def _settings_of(self, host: str) -> Mapping[str, Any]:
-        settings: dict[str, Any] = self._scenario.get("host", {})
-        exceptions = settings.get("exceptions", ())
-        own = [exception for exception in exceptions if any(_names(name, host) for name in exception["hosts"])]
+    def _settings_of(self, section: str, node: str) -> Mapping[str, Any]:
+        """Return the settings of a host or a switch, with its exception."""
+        settings: dict[str, Any] = self._scenario.get(section, {})
+        exceptions, nodes = settings.get("exceptions", ()), {"host": "hosts", "switch": "switches"}[section]
+        own = [exception for exception in exceptions if any(_names(name, node) for name in exception[nodes])]
         return settings | own[0] if own else settings
 
     def _in_switch_s(self) -> float:
-        switch = self._scenario.get("switch", {})
-        return sum(seconds_of(switch.get(name, "0 s")) for name in ("ingress_latency", "egress_latency"))
+        return _in_switch_s(self._scenario.get("switch", {}))
 
     def _pairs_of_ports(self, flows: Columns) -> list[tuple[int, int]]:
         """Return the pairs of ports of a source and a destination."""
@@ -153,16 +158,20 @@ class Ideal:
         return found
 
 
+def _in_switch_s(settings: Mapping[str, Any]) -> float:
+    return sum(seconds_of(settings.get(name, "0 s")) for name in ("ingress_latency", "egress_latency"))
+
+
 def _port(access: _Access, host: str, port: int) -> tuple[int, Parts]:
     ports = access[host]
     return ports[min(port, len(ports) - 1)]
 
 
-def _names(name: str, host: str) -> bool:
-    """Return whether a name, a range or a pattern of a scenario includes a host."""
+def _names(name: str, node: str) -> bool:
+    """Return whether a name, a range or a pattern of a scenario includes a node."""
     if ".." not in name:
-        return name == "all" or fnmatchcase(host, name)
-    (stem, first), (_, last), (own, number) = (_split_digits(part.strip()) for part in (*name.split(".."), host))
+        return name == "all" or fnmatchcase(node, name)
+    (stem, first), (_, last), (own, number) = (_split_digits(part.strip()) for part in (*name.split(".."), node))
     return own == stem and bool(number) and int(first) <= int(number) <= int(last)
 
 

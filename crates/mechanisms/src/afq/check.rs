@@ -6,7 +6,7 @@ use hitless_core::wire::packet::MTU_FRAME_BYTES;
 use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
-use hitless_scenario::network::switch::{BufferSettings, DepthVisible};
+use hitless_scenario::network::switch::{BufferSettings, DepthVisible, SwitchSettings};
 use hitless_scenario::network::topology::Topology;
 
 use super::classes;
@@ -17,13 +17,13 @@ pub fn check_entry(settings: &AfqSettings, around: Surroundings<'_>, section: &s
     let topology = around.topology;
     let before = check.found();
     check.ports_named_once(topology, &settings.ports, &format!("{section}.ports"));
-    classes::check(check, settings, section);
-    switch(check, settings);
+    classes::check(check, topology, settings, section);
+    switch(check, topology, settings);
     round_trip(check, around, settings, section);
     sketch(check, settings, section);
     scheduler(check, settings, section);
     checked(check, settings, section);
-    adaptive(check, settings, section);
+    adaptive(check, topology, settings, section);
     if check.found() == before {
         rounds(check, settings, section);
         buffer(check, topology, settings, section);
@@ -42,10 +42,14 @@ fn round_trip(check: &mut Check<'_>, around: Surroundings<'_>, settings: &AfqSet
 }
 
 /// Requires that the settings of `[switch]` for ports are compatible with AFQ on them.
-fn switch(check: &mut Check<'_>, settings: &AfqSettings) {
+fn switch(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings) {
     let switch = &check.scenario.switch;
-    let is_everywhere = settings.ports.is_empty() && classes::bits(settings, switch) == u8::MAX;
-    check.require_else(!is_everywhere || switch.queues_per_port == 1, || {
+    let takes_all = |switch: &SwitchSettings| classes::bits(settings, switch) == u8::MAX;
+    let all = switch.variants_at(topology, topology.switch_ids());
+    let is_everywhere = settings.ports.is_empty() && all.iter().all(|switch| takes_all(switch));
+    let has_others = |switch: &SwitchSettings| switch.queues_per_port > 1 && takes_all(switch);
+    let leaves_others = settings.ports.is_empty() && all.iter().any(|switch| has_others(switch));
+    check.require_else(!leaves_others, || {
         Problem::new("switch.queues_per_port", "", "AFQ takes all packets of its ports: these queues would stay empty")
             .hint("take 1, or name AFQ's ports or classes")
     });
@@ -160,9 +164,10 @@ fn checked(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     }
 }
 
-fn adaptive(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
+fn adaptive(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, section: &str) {
     let Some(adaptive) = settings.adaptive else { return };
-    let is_shared = matches!(check.scenario.switch.buffer, BufferSettings::Shared(_));
+    let own = check.scenario.switch.variants_at(topology, settings.ports_by_switch(topology).into_keys());
+    let is_shared = own.iter().all(|switch| matches!(switch.buffer, BufferSettings::Shared(_)));
     let rule = "adapts to the room in a shared buffer: switch.buffer must be of kind \"shared\"";
     check.require(is_shared, &format!("{section}.adaptive"), rule);
     let fits = adaptive.queues_min <= settings.queues;

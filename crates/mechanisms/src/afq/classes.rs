@@ -4,6 +4,7 @@
 use hitless_core::settings::Problem;
 use hitless_scenario::Check;
 use hitless_scenario::network::switch::{SchedulerKind, SwitchSettings};
+use hitless_scenario::network::topology::Topology;
 use hitless_switch::{QueueConfig, QueueLimit};
 
 use super::settings::AfqSettings;
@@ -26,9 +27,17 @@ pub fn queue(settings: &AfqSettings, switch: &SwitchSettings) -> QueueConfig {
     QueueConfig { quantum_bytes, ..normal.with_priority(QueueConfig::NORMAL_PRIORITY + level) }
 }
 
-/// Reports classes that cannot be fair queued, and weights of classes that are not.
-pub fn check(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
-    let switch = &check.scenario.switch;
+/// Reports classes that cannot be fair queued at a switch of AFQ, and weights of classes that are not.
+pub fn check(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, section: &str) {
+    let (scenario, before) = (check.scenario, check.found());
+    for switch in scenario.switch.variants_at(topology, settings.ports_by_switch(topology).into_keys()) {
+        if check.found() == before {
+            check_at(check, &switch, settings, section);
+        }
+    }
+}
+
+fn check_at(check: &mut Check<'_>, switch: &SwitchSettings, settings: &AfqSettings, section: &str) {
     let Some(listed) = &settings.classes else { return };
     let field = format!("{section}.classes");
     check.require_else(!listed.is_empty(), || {

@@ -87,7 +87,7 @@ fn afq_port(settings: &AfqSettings, at: SwitchPort, around: Surroundings<'_>) ->
     let rate = around.link_settings_at(at).rate;
     let round_time = || rate.time_for(settings.bytes_per_round().0).max(Duration::from_ps(1));
     let idle_round_time = (settings.idle_round == AfqIdleRound::LineRate).then(round_time);
-    let switch = &around.scenario.switch;
+    let switch = &around.scenario.switch.of_switch(around.topology, at.switch);
     let (classes, queue) = (classes::bits(settings, switch), classes::queue(settings, switch));
     AfqPort { port: at.port, limit, idle_round_time, classes, queue }
 }

@@ -8,8 +8,8 @@ use hitless_core::wire::packet::MTU_FRAME_BYTES;
 use hitless_core::wire::{BitRate, Bytes, Duration};
 use hitless_scenario::Protocol;
 use hitless_scenario::kind::Surroundings;
+use hitless_scenario::network::topology::Node;
 use hitless_scenario::network::topology::select::SwitchPort;
-use hitless_scenario::network::topology::{LinkSpec, Node};
 
 use super::settings::{AfqScheduler, AfqSettings};
 
@@ -74,7 +74,7 @@ impl Nearest {
         let mut found = vec![u64::MAX; topology.switches.len()];
         let ports = topology.hosts.iter().flat_map(|host| &host.ports);
         let attached = ports.filter_map(|port| {
-            Some(Reverse((one_way_ps(around, topology.spec(port.link)), port.peer.node.switch()?.0)))
+            Some(Reverse((topology.spec(port.link).flight_time().as_ps(), port.peer.node.switch()?.0)))
         });
         let mut waiting: BinaryHeap<_> = attached.collect();
         while let Some(Reverse((distance_ps, switch))) = waiting.pop() {
@@ -84,7 +84,7 @@ impl Nearest {
             for port in &topology.switches[switch as usize].ports {
                 if let Node::Switch(peer) = port.peer.node {
                     let link = topology.spec(port.link);
-                    waiting.push(Reverse((distance_ps.saturating_add(one_way_ps(around, link)), peer.0)));
+                    waiting.push(Reverse((distance_ps.saturating_add(link.flight_time().as_ps()), peer.0)));
                 }
             }
         }
@@ -97,14 +97,10 @@ impl Nearest {
 
     fn round_trip(&self, at: SwitchPort, around: Surroundings<'_>) -> Duration {
         let peer = around.topology.switch(at.switch).ports[usize::from(at.port.0)].peer.node;
-        let link_ps = one_way_ps(around, around.link_settings_at(at));
+        let link_ps = around.link_settings_at(at).flight_time().as_ps();
         let ends_ps = self.of(Node::Switch(at.switch)).saturating_add(self.of(peer));
         Duration(ends_ps.saturating_add(link_ps).saturating_mul(2))
     }
-}
-
-fn one_way_ps(around: Surroundings<'_>, link: LinkSpec) -> u64 {
-    around.scenario.flight_time(link).as_ps()
 }
 
 /// Warns if queues are too short for a single flow to fill a link, and names the worst port. Datagrams fill a link

@@ -341,7 +341,8 @@ impl AfqSettings {
     /// The common limit of a port's queues; `None` if only the shared buffer limits them.
     pub fn limit_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
         let of_port = || limit_of_port(scenario, topology, at);
-        self.port_buffer.or_else(|| Some(self.part_of(of_port()?, scenario.switch.queue_count())))
+        self.port_buffer
+            .or_else(|| Some(self.part_of(of_port()?, scenario.switch.of_switch(topology, at.switch).queue_count())))
     }
 
     /// The limits of the replaced queues together, if all `queues` of a port have the limit `whole`.
@@ -360,11 +361,12 @@ impl AfqSettings {
             QueueLength::Bytes(bytes) => bytes,
             QueueLength::Packets(packets) => Bytes(packets.saturating_mul(MTU_FRAME_BYTES.into())),
         });
-        let total = match scenario.switch.buffer {
+        let own = scenario.switch.variants_at(topology, self.ports_by_switch(topology).into_keys());
+        let totals = own.iter().filter_map(|switch| match switch.buffer {
             BufferSettings::Shared(buffer) => Some(buffer.total),
             BufferSettings::Static(_) => None,
-        };
-        limits.chain(total).min()
+        });
+        limits.chain(totals).min()
     }
 
     /// The largest weight of a class.

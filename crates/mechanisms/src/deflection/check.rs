@@ -92,7 +92,7 @@ fn buffers(check: &Check<'_>) -> Vec<BufferSettings> {
     let switch = &check.scenario.switch;
     let of_ports = switch.ports.iter().filter_map(|port| port.buffer);
     let as_static = |per_port| BufferSettings::Static(StaticBuffer { per_port });
-    std::iter::once(switch.buffer).chain(of_ports.map(as_static)).collect()
+    switch.variants().map(|switch| switch.buffer).chain(of_ports.map(as_static)).collect()
 }
 
 pub(super) const fn sees_queues(occupancy: Occupancy) -> bool {

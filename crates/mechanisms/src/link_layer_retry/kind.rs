@@ -80,7 +80,7 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
     check.runs_in_simulations_only("Link Layer Retry", why, section);
     let range = one_link::range(link, topology);
     let frame_bytes = check.scenario.frame_max().0.saturating_add(topology.spec(link).overhead_bytes.into());
-    let round_trip = |frame: Duration| (range.longest_delay + check.scenario.switch.phy_latency + frame) * 2;
+    let round_trip = |frame: Duration| (range.longest_delay + topology.spec(link).phy_latency + frame) * 2;
     let least = round_trip(range.lowest_rate.time_for(frame_bytes));
     check.require_else(settings.max_replay_timer > least, || {
         let rule = format!("must be longer than {least}: the way there and back, and a frame each way");

@@ -35,7 +35,8 @@ fn add_end(guardian: &mut LinkGuardian, protected: &ProtectedEnd<'_>, around: Su
                 guardian.add_sender(SenderConfig { channel, classes, mode, ..config });
             }
             LinkEnd::Receiver => {
-                let paused_classes = around.scenario.switch.classes_of_distinct_queues(classes);
+                let sender = around.scenario.switch.of_sender(around.topology, protected.link);
+                let paused_classes = sender.classes_of_distinct_queues(classes);
                 // Only one channel judges the link's losses.
                 let fallback = settings.fallback.filter(|_| channel == 0);
                 let config = ReceiverConfig::new(settings, port, recirculation_port);

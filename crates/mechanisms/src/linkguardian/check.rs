@@ -135,7 +135,11 @@ fn room(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str
         Problem::new(field("reordering_buffer"), "", rule).hint("leave it out: it then follows from the link")
     });
     cost(settings, link, section, check);
-    if let BufferSettings::Shared(shared) = &around.scenario.switch.buffer {
+    let topology = around.topology;
+    let ends = around.links(&settings.link).into_iter().flat_map(|link| [link, link.reversed()]);
+    let ends = ends.filter_map(|link| topology.ends(link).0.node.switch());
+    for switch in around.scenario.switch.variants_at(topology, ends) {
+        let BufferSettings::Shared(shared) = &switch.buffer else { continue };
         check.require_else(sender.max(reordering) <= shared.total, || {
             let total = shared.total;
             let rule = format!("needs buffers of {sender} and {reordering}, and switch.buffer.total is {total}");

@@ -8,7 +8,6 @@ use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
 use hitless_scenario::network::routing::{PathRule, Routing};
-use hitless_scenario::network::switch::SchedulerKind;
 use hitless_scenario::network::topology::select::SwitchPort;
 use hitless_scenario::network::topology::{SwitchId, Topology};
 
@@ -40,7 +39,7 @@ fn returns_fit(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettin
     for (switch, ports) in settings.ports_by_switch(topology) {
         let away = neighbours(topology, switch)
             .map(|(port, _)| topology.spec(topology.switch(switch).ports[usize::from(port.0)].link))
-            .map(|link| scenario.flight_time(link) * 2)
+            .map(|link| link.flight_time() * 2)
             .min()
             .unwrap_or(Duration::ZERO);
         let sent = |at: SwitchPort| {
@@ -86,7 +85,8 @@ fn ports(check: &mut Check<'_>, around: Surroundings<'_>, settings: &RimmSetting
 /// Requires a single queue per port, because RIMM watches its depth.
 fn switch(check: &mut Check<'_>, around: Surroundings<'_>, settings: &RimmSettings, section: &str) {
     let switch = &check.scenario.switch;
-    let has_one_queue = switch.queues_per_port == 1 || switch.scheduler == SchedulerKind::Fifo;
+    let own = switch.variants_at(around.topology, settings.switches(around.topology));
+    let has_one_queue = own.iter().all(|switch| switch.queue_count() == 1);
     check.require_else(has_one_queue, || {
         let rule = "RIMM watches one queue at each port, and classes would have queues of their own";
         Problem::new("switch.queues_per_port", "", rule).hint("take 1")

@@ -224,8 +224,9 @@ impl RimmSettings {
             let Node::Switch(neighbour) = port.peer.node else { return Duration::ZERO };
             let depth = self.threshold_of(scenario, topology, SwitchPort { switch: neighbour, port: port.peer.port });
             let in_queue = settings.rate.time_for(depth.0);
-            let one_way = scenario.flight_bound(settings).as_ps() + scenario.switch.ingress_latency.as_ps();
-            Duration(one_way.saturating_mul(2).saturating_add(in_queue.as_ps()))
+            let one_way = |link| scenario.hop_bound(topology, link).as_ps();
+            let on_links = one_way(port.link).saturating_add(one_way(port.link.reversed()));
+            Duration(on_links.saturating_add(in_queue.as_ps()))
         };
         relieved.flat_map(through).map(round_trip).max().unwrap_or(Duration::ZERO)
     }

@@ -1,12 +1,14 @@
 //! Checks whether SQR can keep its guarantees: the paper's equation 1 and related bounds, with their numbers.
 
+use std::borrow::Cow;
+
 use crate::sqr::metadata::CacheMetadata;
 use hitless_core::settings::Problem;
 use hitless_core::settings::quantity::Quantity;
 use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::kind::Surroundings;
 use hitless_scenario::network::routing::{PathRule, Routing};
-use hitless_scenario::network::switch::BufferSettings;
+use hitless_scenario::network::switch::{BufferSettings, SwitchSettings};
 use hitless_scenario::network::topology::select::select_switch_ports;
 use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
 use hitless_scenario::{Check, FlowGroup};
@@ -118,7 +120,9 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, around: Surroundings<
     let field = |name: &str| format!("{section}.{name}");
     let has_window = settings.utilization_window > Duration::ZERO;
     check.require(has_window, &field("utilization_window"), "must be above zero");
-    let takes_time = settings.caching != SqrCaching::Ring || check.scenario.switch.mirror_latency > Duration::ZERO;
+    let (switch, topology) = (&check.scenario.switch, around.topology);
+    let mirrors = |id| switch.of_switch(topology, id).mirror_latency > Duration::ZERO;
+    let takes_time = settings.caching != SqrCaching::Ring || settings.switches(topology).into_iter().all(mirrors);
     check.require_else(takes_time, || {
         let rule = "a ring needs a switch.mirror_latency above 0: copies would go round it in no time";
         Problem::new(field("caching"), "", rule)
@@ -140,10 +144,12 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, around: Surroundings<
     if let Some(backstop) = settings.backstop {
         let falls = backstop.resume < backstop.pause;
         check.require(falls, &field("backstop.resume"), "must be below pause");
-        if let BufferSettings::Shared(buffer) = check.scenario.switch.buffer {
-            let within = backstop.pause <= buffer.total;
-            check.require(within, &field("backstop.pause"), "is above switch.buffer.total: it would never act");
-        }
+        let acts = |switch: &Cow<'_, SwitchSettings>| match switch.buffer {
+            BufferSettings::Shared(buffer) => backstop.pause <= buffer.total,
+            BufferSettings::Static(_) => true,
+        };
+        let within = switch.variants_at(topology, settings.switches(topology)).iter().all(acts);
+        check.require(within, &field("backstop.pause"), "is above switch.buffer.total: it would never act");
     }
 }
 
@@ -169,15 +175,16 @@ fn backups(check: &mut Check<'_>, topology: &Topology, routing: &Routing, links:
 /// Equation 1: copies of all packets that the protected ports of a switch send during `failure_delay` must fit into its
 /// buffer. After local rerouting, so must all packets that wait for `return_hold`.
 fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, links: &[DirectedLink], section: &str) {
-    let BufferSettings::Shared(buffer) = check.scenario.switch.buffer else { return };
     let Some(failure_delay) = settings.failure_delay else { return };
     let hold = if check.reroutes() { settings.return_hold() } else { Duration::ZERO };
     let (field, delay) = if hold > failure_delay { ("return_hold", hold) } else { ("failure_delay", failure_delay) };
-    let (limit, limit_name) = match settings.backstop {
-        Some(backstop) => (backstop.pause, "backstop.pause"),
-        None => (buffer.total, "switch.buffer.total"),
-    };
     for switch in settings.switches(topology) {
+        let own = check.scenario.switch.of_switch(topology, switch);
+        let BufferSettings::Shared(buffer) = own.buffer else { continue };
+        let (limit, limit_name) = match settings.backstop {
+            Some(backstop) => (backstop.pause, "backstop.pause"),
+            None => (buffer.total, "switch.buffer.total"),
+        };
         let own = links.iter().filter(|&&link| topology.ends(link).0.node == Node::Switch(switch));
         let rates: Vec<_> = own.map(|&link| topology.line_range(link).highest_rate).collect();
         let needed = Bytes(rates.iter().map(|rate| rate.bytes_in(delay).0).fold(0, u64::saturating_add));

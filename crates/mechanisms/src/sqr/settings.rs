@@ -1,11 +1,13 @@
 //! SQR's parameters. Sections refer to the paper (Shared Queue Ring, ICNP 2019).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use hitless_core::settings::quantity::{Optional, Text};
 use hitless_core::wire::{Bytes, Duration, ServiceKey};
 use hitless_hosts::transport::uet::UetSettings;
 use hitless_scenario::kind::Surroundings;
+use hitless_scenario::network::switch::SwitchSettings;
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_scenario::{FlowGroup, Protocol, Scenario};
@@ -161,9 +163,14 @@ pub struct SqrBackstop {
     pub resume: Bytes,
 }
 
-/// The queue of a class at a port: switches look at three bits of the class.
-fn queue_of(scenario: &Scenario, class: u8) -> u8 {
-    scenario.switch.queue_of_class(class & 7)
+/// Whether two classes share a queue at any switch. Switches look at three bits of a class.
+fn share_a_queue(around: Surroundings<'_>, classes: [u8; 2]) -> bool {
+    let Surroundings { scenario, topology } = around;
+    let at_switch = |switch: &Cow<'_, SwitchSettings>| {
+        let [one, other] = classes.map(|class| switch.queue_of_class(class & 7));
+        one == other
+    };
+    scenario.switch.variants_at(topology, topology.switch_ids()).iter().any(at_switch)
 }
 
 /// The settings of a group's transport if it sprays packets.
@@ -206,7 +213,7 @@ impl SqrSettings {
         let classes: BTreeSet<u8> = sprayed.iter().map(|group| group.class).collect();
         let crossings = self.crossings(around);
         let has_order = |class: u8| {
-            let in_queue = |group: &&&FlowGroup| queue_of(scenario, group.class) == queue_of(scenario, class);
+            let in_queue = |group: &&&FlowGroup| share_a_queue(around, [group.class, class]);
             others.iter().filter(in_queue).any(|group| crossings.can_cross(group))
         };
         classes.into_iter().filter(|&class| !has_order(class)).collect()
@@ -231,9 +238,9 @@ impl SqrSettings {
 
     /// A group of flows in order over a protected link, with a class of `any_order` in the same queue.
     pub(super) fn shared_queue<'s>(&self, around: Surroundings<'s>) -> Option<(u8, &'s FlowGroup)> {
-        let (scenario, classes) = (around.scenario, self.any_order.as_deref().unwrap_or_default());
-        let ordered: Vec<_> = scenario.flows.iter().filter(|group| !classes.contains(&group.class)).collect();
-        let shares = |class: u8, group: &FlowGroup| queue_of(scenario, group.class) == queue_of(scenario, class);
+        let classes = self.any_order.as_deref().unwrap_or_default();
+        let ordered: Vec<_> = around.scenario.flows.iter().filter(|group| !classes.contains(&group.class)).collect();
+        let shares = |class: u8, group: &FlowGroup| share_a_queue(around, [group.class, class]);
         let crossings = self.crossings(around);
         let in_order =
             |class: u8| ordered.iter().copied().find(|group| shares(class, group) && crossings.can_cross(group));
@@ -253,7 +260,7 @@ impl SqrSettings {
 
     /// The minimum `steady_delay`: every copy still exists when a failure that lost its original is detected.
     pub fn steady_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
-        let flight = |&link: &DirectedLink| scenario.flight_bound(topology.slowest_spec(link));
+        let flight = |&link: &DirectedLink| scenario.flight_bound(topology, link);
         let longest = self.protected(topology).iter().map(flight).max().unwrap_or(Duration::ZERO);
         Duration(scenario.detection().bound().as_ps().saturating_add(longest.as_ps()))
     }
@@ -282,7 +289,8 @@ impl SqrSettings {
         let links = || topology.slowest_specs();
         // Packets on the detour are late by the queues of its links or by their flights; the hold covers the longer of
         // both.
-        let flight = links().map(|link| scenario.flight_bound(link)).max().unwrap_or(Duration::ZERO);
+        let all = (0..2 * topology.links.len()).map(DirectedLink::from_index);
+        let flight = all.map(|link| scenario.flight_bound(topology, link)).max().unwrap_or(Duration::ZERO);
         let drain = links().map(|link| link.rate.time_for(DETOUR_QUEUE.0)).max().unwrap_or(Duration::ZERO);
         let hold = drain.max(Duration(flight.as_ps().saturating_mul(DETOUR_LINKS)));
         self.return_hold.get_or_insert(hold);

@@ -68,7 +68,10 @@ fn check_entry(settings: &TrimmingSettings, around: Surroundings<'_>, section: &
     let rule = "has no effect: only TCP, RoCE and UET are trimmed, and no transport is one of them";
     check.require(has_reader, section, rule);
     let shares = settings.headers_per_packet > 0;
-    check.require_else(!shares || check.scenario.switch.scheduler != SchedulerKind::Strict, || {
+    let switches = select_ports_by_switch(around.topology, &settings.ports).into_keys();
+    let own = check.scenario.switch.variants_at(around.topology, switches);
+    let is_strict = own.iter().any(|switch| switch.scheduler == SchedulerKind::Strict);
+    check.require_else(!shares || !is_strict, || {
         let rule = "headers and data share a port by deficit round robin, and the scheduler is \"strict\"";
         Problem::new(field("headers_per_packet"), "", rule).hint("give 0: then headers always go first")
     });

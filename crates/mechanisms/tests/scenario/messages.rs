@@ -267,7 +267,7 @@ fn the_fabric() {
             (
                 "scheduler = \"fifo\"\nqueues_per_port = 3",
                 "switch.queues_per_port: the scheduler \"fifo\" serves one queue\n\
-             hint: choose scheduler = \"strict\" or \"drr\"",
+             hint: choose scheduler = \"strict\" or \"drr\", or queues_per_port = 1",
             ),
             ("scheduler = \"drr\"\ndrr_quantum = \"0 B\"", "switch.drr_quantum: must be from 1 B to 1 GB"),
         ],

@@ -7,7 +7,6 @@ use hitless_core::wire::{PriorityMark, ShimStack};
 
 use super::check::Check;
 use crate::kind::{Entries, Entry, Header, Reach, Stage, Surroundings};
-use crate::network::switch::SchedulerKind;
 use crate::network::topology::SwitchId;
 
 /// Maximum number of queues of a port.
@@ -48,7 +47,7 @@ impl Check<'_> {
     /// number of queues in a field is checked on that field, together with all others.
     pub(super) fn queues_of_ports(&mut self) {
         let switch = &self.scenario.switch;
-        let of_switch = if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) };
+        let of_switch = switch.variants().map(|switch| u16::from(switch.queue_count())).max().unwrap_or(1);
         let others =
             queues_by_stage(self.scenario.mechanisms.iter().filter(|entry| entry.facts.queues_field.is_none()));
         let sum = others.iter().map(|(_, queues)| queues).sum::<u16>() + of_switch;

@@ -119,18 +119,18 @@ impl Check<'_> {
     /// Requires that no other class of flows shares a queue with a lossless class: a pause would stop it too, and its
     /// packets would fill the headroom.
     fn lossless_queues(&mut self, section: &str, around: Surroundings<'_>) {
-        let switch = &around.scenario.switch;
+        let topology = around.topology;
+        let switches = around.scenario.switch.variants_at(topology, topology.switch_ids());
         let lossless = around.scenario.lossless_classes();
         for (number, group) in around.scenario.flows.iter().enumerate() {
             let class = group.class & 7;
-            let shared = (0..8).find(|&other| {
-                lossless >> other & 1 == 1 && switch.queue_of_class(other) == switch.queue_of_class(class)
-            });
-            let Some(other) = shared.filter(|_| lossless >> class & 1 == 0) else { continue };
-            let rule = format!(
-                "class {class} shares queue {} with class {other}, which is lossless",
-                switch.queue_of_class(class)
-            );
+            let with = |other| {
+                let queues = switches.iter().map(|switch| [other, class].map(|class| switch.queue_of_class(class)));
+                queues.filter(|[of_other, own]| of_other == own).map(|[queue, _]| (other, queue)).next()
+            };
+            let shared = (0..8).filter(|other| lossless >> other & 1 == 1).find_map(with);
+            let Some((other, queue)) = shared.filter(|_| lossless >> class & 1 == 0) else { continue };
+            let rule = format!("class {class} shares queue {queue} with class {other}, which is lossless");
             self.report(Problem::new(format!("flows[{number}].class"), "", rule).hint(format!(
                 "give [switch] queues_per_port = 8 and scheduler = \"strict\" or \"drr\", or add the class to \
                  {section}.classes"
@@ -165,17 +165,14 @@ impl Check<'_> {
         let scenario = self.scenario;
         // Memory that a class needs outside of what is reserved: up to XOFF, or for packets of other classes.
         let xoff = scenario.switch.pfc.as_ref().and_then(|pfc| pfc.xoff).map_or(scenario.frame_max().0, |xoff| xoff.0);
-        if let BufferSettings::Shared(buffer) = scenario.switch.buffer {
-            for switch in topology.switch_ids() {
+        for switch in topology.switch_ids() {
+            if let BufferSettings::Shared(buffer) = scenario.switch.of_switch(topology, switch).buffer {
                 let reserved = scenario.headroom_of_switch(topology, switch);
-                let needed = reserved.saturating_add(xoff);
-                if needed > buffer.total.0 {
+                if reserved.saturating_add(xoff) > buffer.total.0 {
                     return self.too_small_a_buffer(topology, switch, reserved, buffer.total);
                 }
+                continue;
             }
-            return;
-        }
-        for switch in topology.switch_ids() {
             for port in &topology.switch(switch).ports {
                 let Some(share) = scenario.class_share(topology, switch, port) else {
                     let rule = "flow control counts bytes: give the buffer in bytes";
@@ -202,7 +199,7 @@ impl Check<'_> {
             (Some(PfcSettings { headroom: Some(_), .. }), _) => format!("{bytes} B (switch.pfc.headroom)"),
             (_, Some(CbfcSettings { buffer: Some(_), .. })) => format!("{bytes} B (switch.cbfc.buffer)"),
             (_, Some(cbfc)) => scenario.credit_loop(cbfc, topology, port.link.reversed()).arithmetic(),
-            (_, None) => scenario.headroom_needed(topology.incoming(port)).arithmetic(),
+            (_, None) => scenario.headroom_needed(topology, port).arithmetic(),
         }
     }
 

@@ -29,6 +29,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     check.transports();
     // The following checks refer to nodes and links by name. Without a fabric each name would be a separate error.
     if let Some(topology) = check.topology() {
+        check.switch_exceptions(&topology);
         check.switch_ports(&topology);
         check.host_exceptions(&topology);
         check.flows(&topology);

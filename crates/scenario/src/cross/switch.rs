@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hitless_core::settings::quantity::{Quantity, QueueLength};
 use hitless_core::settings::{Problem, suggestion};
-use hitless_core::wire::{Bytes, Duration};
+use hitless_core::wire::{Bytes, Duration, HostId};
 use hitless_hosts::Jitter;
 
 use super::check::{Check, LENGTH_RULE, is_length};
@@ -14,8 +14,8 @@ use crate::network::switch::{
     BufferSettings, DepthVisible, EcnPoint, EcnSettings, FlowQueueingSettings, FqCodelSettings, PortSettings,
     SchedulerKind, SwitchSettings,
 };
-use crate::network::topology::Topology;
-use crate::network::topology::select::{fits_pattern, select_hosts_by_pattern};
+use crate::network::topology::select::{fits_pattern, select_hosts_by_pattern, select_switches_by_pattern};
+use crate::network::topology::{SwitchId, Topology};
 
 /// Returns whether `a` is above `b`; false for lengths in different units.
 fn is_above(a: QueueLength, b: QueueLength) -> bool {
@@ -28,23 +28,38 @@ fn is_above(a: QueueLength, b: QueueLength) -> bool {
 
 impl Check<'_> {
     pub(super) fn switch(&mut self) {
-        let switch = &self.scenario.switch;
-        let threshold = switch.ecn.as_ref().map(|ecn| ecn.threshold);
-        self.marking(switch.ecn, "switch.ecn");
-        match &switch.buffer {
-            BufferSettings::Static(buffer) => {
-                self.require(is_length(buffer.per_port), "switch.buffer.per_port", LENGTH_RULE);
-                let reachable = threshold.is_none_or(|threshold| !is_above(threshold, buffer.per_port));
-                let rule = "is above buffer.per_port: nothing would ever be marked";
-                self.require(reachable, "switch.ecn.threshold", rule);
+        let scenario = self.scenario;
+        self.marking(scenario.switch.ecn, "switch.ecn");
+        for (section, switch) in scenario.switch.variants_by_section() {
+            // Errors of values from [switch] are reported once.
+            let is_base = section == "switch";
+            let queues = |switch: &SwitchSettings| (switch.scheduler, switch.queues_per_port, switch.drr_quantum);
+            if is_base || switch.buffer != scenario.switch.buffer {
+                self.buffer(&switch, &section);
             }
-            BufferSettings::Shared(buffer) => {
-                self.require(buffer.total > Bytes::ZERO, "switch.buffer.total", "must be above zero");
-                let fits = buffer.queue_max.is_none_or(|most| most > Bytes::ZERO && most <= buffer.total);
-                self.require(fits, "switch.buffer.queue_max", "must be above zero and at most buffer.total");
+            if is_base || queues(&switch) != queues(&scenario.switch) {
+                self.scheduler(&switch, &section);
             }
         }
-        self.scheduler();
+    }
+
+    fn buffer(&mut self, switch: &SwitchSettings, section: &str) {
+        let field = |name: &str| format!("{section}.buffer.{name}");
+        match &switch.buffer {
+            BufferSettings::Static(buffer) => {
+                self.require(is_length(buffer.per_port), &field("per_port"), LENGTH_RULE);
+                let threshold = switch.ecn.as_ref().map(|ecn| ecn.threshold);
+                let reachable = threshold.is_none_or(|threshold| !is_above(threshold, buffer.per_port));
+                let rule = "is above buffer.per_port: nothing would ever be marked";
+                let at = if section == "switch" { "switch.ecn.threshold" } else { section };
+                self.require(reachable, at, rule);
+            }
+            BufferSettings::Shared(buffer) => {
+                self.require(buffer.total > Bytes::ZERO, &field("total"), "must be above zero");
+                let fits = buffer.queue_max.is_none_or(|most| most > Bytes::ZERO && most <= buffer.total);
+                self.require(fits, &field("queue_max"), "must be above zero and at most buffer.total");
+            }
+        }
     }
 
     /// Two choices compare queue depths, but rerouting around a failed link does not. Flowlets keep a next hop that it
@@ -87,6 +102,37 @@ impl Check<'_> {
         self.require(rises, &field("maximum"), "must be above threshold");
     }
 
+    pub(super) fn switch_exceptions(&mut self, topology: &Topology) {
+        let mut taken = BTreeSet::new();
+        for (number, exception) in self.scenario.switch.exceptions.iter().enumerate() {
+            let section = format!("switch.exceptions[{number}]");
+            let rule = "has no effect: give a preset, a latency, scheduler, queues_per_port, drr_quantum or buffer";
+            self.require(exception.changes_something(), &section, rule);
+            let field = format!("{section}.switches");
+            let name = |switch: SwitchId| topology.switch(switch).name.as_str();
+            self.exception_once(select_switches_by_pattern(topology, &exception.switches), &mut taken, name, &field);
+        }
+    }
+
+    /// Requires nodes that no earlier exception names.
+    fn exception_once<'a, T: Copy + Ord>(
+        &mut self,
+        nodes: Result<Vec<T>, String>,
+        taken: &mut BTreeSet<T>,
+        name: impl Fn(T) -> &'a str,
+        field: &str,
+    ) {
+        match nodes {
+            Ok(nodes) => {
+                let again = nodes.into_iter().find(|&node| !taken.insert(node));
+                self.report_all(again.map(|node| {
+                    Problem::new(field, "", format!("{} is named twice: it has one exception", name(node)))
+                }));
+            }
+            Err(rule) => self.report(Problem::new(field, "", rule)),
+        }
+    }
+
     pub(super) fn switch_ports(&mut self, topology: &Topology) {
         for (number, entry) in self.scenario.switch.ports.iter().enumerate() {
             let field = |name: &str| format!("switch.ports[{number}].{name}");
@@ -95,7 +141,10 @@ impl Check<'_> {
             self.require(says_something, &format!("switch.ports[{number}]"), rule);
             self.require(entry.buffer.is_none_or(is_length), &field("buffer"), LENGTH_RULE);
             self.marking(entry.ecn, &field("ecn"));
-            let is_static = matches!(self.scenario.switch.buffer, BufferSettings::Static(_));
+            let has_port =
+                |&id: &SwitchId| topology.switch(id).ports.iter().any(|port| entry.apply_to(topology, id, port));
+            let own = self.scenario.switch.variants_at(topology, topology.switch_ids().filter(has_port));
+            let is_static = own.iter().all(|switch| matches!(switch.buffer, BufferSettings::Static(_)));
             let rule = "needs a limit for each port: switch.buffer of kind \"static\"";
             self.require(entry.buffer.is_none() || is_static, &field("buffer"), rule);
             self.selected_ports(topology, entry, number);
@@ -129,15 +178,15 @@ impl Check<'_> {
         self.require(settings.iter().all(marks), &section, rule);
     }
 
-    fn scheduler(&mut self) {
-        let switch = &self.scenario.switch;
+    fn scheduler(&mut self, switch: &SwitchSettings, section: &str) {
         let one_queue = switch.scheduler != SchedulerKind::Fifo || switch.queues_per_port == 1;
         self.require_else(one_queue, || {
-            Problem::new("switch.queues_per_port", "", "the scheduler \"fifo\" serves one queue")
-                .hint("choose scheduler = \"strict\" or \"drr\"")
+            let rule = "the scheduler \"fifo\" serves one queue";
+            Problem::new(format!("{section}.queues_per_port"), "", rule)
+                .hint("choose scheduler = \"strict\" or \"drr\", or queues_per_port = 1")
         });
         let quantum = switch.scheduler != SchedulerKind::Drr || (1..=1_000_000_000).contains(&switch.drr_quantum.0);
-        self.require(quantum, "switch.drr_quantum", "must be from 1 B to 1 GB");
+        self.require(quantum, &format!("{section}.drr_quantum"), "must be from 1 B to 1 GB");
     }
 
     pub(super) fn host(&mut self) {
@@ -186,16 +235,9 @@ impl Check<'_> {
                 .for_each(|&length| self.network_card_queue(topology, length, &field("nic_queue")));
             self.jitter(exception.kernel.unwrap_or_default().jitter, &field("kernel"));
             self.jitter(exception.network_card.unwrap_or_default().jitter, &field("network_card"));
-            match select_hosts_by_pattern(topology, &exception.hosts) {
-                Ok(hosts) => {
-                    let again = hosts.into_iter().find(|&host| !taken.insert(host));
-                    self.require_else(again.is_none(), || {
-                        let name = again.map_or("", |host| &topology.host(host).name);
-                        Problem::new(field("hosts"), "", format!("{name} is named twice: a host has one exception"))
-                    });
-                }
-                Err(rule) => self.report(Problem::new(field("hosts"), "", rule)),
-            }
+            let name = |host: HostId| topology.host(host).name.as_str();
+            let hosts = select_hosts_by_pattern(topology, &exception.hosts);
+            self.exception_once(hosts, &mut taken, name, &field("hosts"));
         }
     }
 
@@ -246,16 +288,16 @@ impl Check<'_> {
 
     fn goes_with_the_switch(&mut self) {
         let switch = &self.scenario.switch;
-        let has_limits = matches!(switch.buffer, BufferSettings::Static(_));
+        let has_limits = switch.variants().all(|switch| matches!(switch.buffer, BufferSettings::Static(_)));
         self.require_else(has_limits, || {
             Problem::new("switch.buffer", "", "queues of flows share the buffer of one port, not that of a switch")
                 .hint("give buffer = { kind = \"static\", per_port = \"512 KB\" }")
         });
-        self.require_else(switch.queues_per_port == 1, || {
+        self.require_else(switch.variants().all(|switch| switch.queues_per_port == 1), || {
             Problem::new("switch.queues_per_port", "", "a port that queues by flow has no queues for classes")
                 .hint("leave it out; flow_queueing.weights (ideal-fq, drr) tells classes apart")
         });
-        self.require_else(switch.scheduler != SchedulerKind::Drr, || {
+        self.require_else(switch.variants().all(|switch| switch.scheduler != SchedulerKind::Drr), || {
             Problem::new("switch.scheduler", "", "flow_queueing decides what is served next")
                 .hint("leave it out; deficit round robin by flow is flow_queueing = { kind = \"drr\" }")
         });

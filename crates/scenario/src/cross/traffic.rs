@@ -241,7 +241,7 @@ impl Check<'_> {
         let later = group.stop.is_none_or(|stop| stop > group.start);
         self.require(later, &field("stop"), "must be after start");
         self.require(self.is_within_run(group.start), &field("start"), "must be before the run ends (duration)");
-        let queues = self.scenario.switch.queues_per_port;
+        let queues = self.scenario.switch.variants().map(|switch| switch.queues_per_port).max().unwrap_or(1);
         self.require_else(group.class < queues || usize::from(group.class) < self.scenario.classes_weighed(), || {
             let rule = format!("is a class of its own only with more queues: switch.queues_per_port is {queues}");
             Problem::new(field("class"), "", rule).hint("classes are counted from 0, one queue for each")

@@ -126,9 +126,8 @@ fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &R
 }
 
 fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
-    let phy_latency = scenario.switch.phy_latency;
     let directed = (0..2 * topology.links.len()).map(DirectedLink::from_index);
-    let links = directed.map(|link| Link::new(topology.ends(link).1, topology.spec(link).delay + phy_latency));
+    let links = directed.map(|link| Link::new(topology.ends(link).1, topology.spec(link).flight_time()));
     let routing = Routing::new(topology, scenario.routing.choice);
     let order = scenario.measure.order.then(Default::default);
     Shared { order, ..Shared::new(scenario, topology, Links::new(links.collect()), routing, edge) }
@@ -149,7 +148,7 @@ fn impair(
             for change in &impairment.changes {
                 let loss = change.loss.clone().map(|model| Change::Loss { link, model });
                 let rate = change.rate.map(|rate| Change::Rate { link, rate, clock_offset_ppb });
-                let coding = scenario.switch.phy_latency + topology.fec_latency(link);
+                let coding = topology.spec(link).phy_latency + topology.fec_latency(link);
                 let delay = change.delay.map(|delay| delay + coding);
                 let delay = delay.map(|delay| Change::Delay { link, delay });
                 changes.extend([loss, rate, delay].into_iter().flatten().map(|what| (change.at, what)));

@@ -32,7 +32,7 @@ impl<E: Edge> Run<E> {
                     let memory = if control.credits().is_some() {
                         format!("its partner had credits for {} B", control.headroom_bytes)
                     } else {
-                        let needed = scenario.headroom_needed(topology.incoming(port)).arithmetic();
+                        let needed = scenario.headroom_needed(topology, port).arithmetic();
                         format!("its headroom is {} B, and the link needs {needed}", control.headroom_bytes)
                     };
                     sentences.push(format!(

@@ -149,7 +149,7 @@ impl<E> Shared<E> {
             links_of_ports: links_of_ports(topology),
             switch_links: SwitchLinks::new(topology),
             hosts_count: topology.hosts.len() as u32,
-            shortest_delays: shortest_delays(scenario, topology),
+            shortest_delays: shortest_delays(topology),
             events_at_once: 0,
             copied: 0,
             lost: 0,
@@ -168,9 +168,10 @@ impl<E> Shared<E> {
     }
 }
 
-fn shortest_delays(scenario: &Scenario, topology: &Topology) -> BTreeMap<usize, Duration> {
+fn shortest_delays(topology: &Topology) -> BTreeMap<usize, Duration> {
     let changing = topology.changing_lines().iter();
-    changing.map(|(&link, range)| (link, range.shortest_delay + scenario.switch.phy_latency)).collect()
+    let phy_latency = |link| topology.spec(DirectedLink::from_index(link)).phy_latency;
+    changing.map(|(&link, range)| (link, range.shortest_delay + phy_latency(link))).collect()
 }
 
 fn links_of_ports(topology: &Topology) -> Vec<Vec<u32>> {

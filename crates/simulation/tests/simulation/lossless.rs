@@ -79,7 +79,7 @@ fn an_incast_loses_nothing_at_any_rate_and_length_of_cable() {
             let outcome = incast.runs_without_loss();
             let used = numbers(&outcome, "ports", "headroom_peak_bytes").iter().max().copied().unwrap_or(0);
             let topology = incast.scenario().build_topology().expect("the topology is sound");
-            let needed = incast.scenario().headroom_needed(topology.links[0].specs[0]);
+            let needed = incast.scenario().headroom_needed(&topology, &topology.switches[0].ports[0]);
             let sent = sum(&outcome, "ports", "pause_frames_sent");
             assert!(used > 0 && sent > 0, "{gbps} Gb/s, {metres} m: nothing was paused");
             assert!(used <= needed.bytes(), "{gbps} Gb/s, {metres} m: {used} B of {}", needed.arithmetic());

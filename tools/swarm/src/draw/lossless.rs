@@ -2,6 +2,7 @@
 
 use toml::{Table, Value};
 
+use super::exceptions;
 use super::faults;
 use super::parts::{parsed, world};
 use super::topology::Places;
@@ -22,6 +23,7 @@ pub fn lossless(seed: u64) -> Table {
         switch.insert("cbfc".into(), parsed(&credit_settings(credits)).into());
     }
     let mut world = world(fabric, &switch.to_string());
+    exceptions::add_to(&mut world, &places, seed);
     if dice.once_in(3) {
         world.extend(parsed("[host]\nkernel = { send = \"2 us\", receive = \"2 us\" }"));
     }

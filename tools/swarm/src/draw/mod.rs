@@ -4,6 +4,7 @@
 //! that a promise applies to it: a lossy link with protection, a masked failure, flows that share a link. The judges
 //! depend only on the world, never on the way in which it was drawn.
 
+mod exceptions;
 mod faults;
 mod lossless;
 mod mechanisms;

@@ -5,7 +5,7 @@ use toml::Table;
 use super::parts::{list, parsed};
 use super::settings::Settings;
 use super::topology::{self, Places};
-use super::{faults, lossless, mechanisms, promised, traffic};
+use super::{exceptions, faults, lossless, mechanisms, promised, traffic};
 use crate::dice::Dice;
 
 /// Maximum duration of a world. It ends earlier if all its flows complete; a world that reaches this time makes no
@@ -65,6 +65,7 @@ fn wild(seed: u64, settings: &Settings<'_>) -> Table {
     let has = |kind: &str| entries.iter().any(|entry| entry["kind"].as_str() == Some(kind));
     let dice = &mut Dice::new(seed, "switch");
     world.insert("switch".into(), switch(has("bolt") || has("afq"), dice).into());
+    exceptions::add_to(&mut world, &places, seed);
     let dice = &mut Dice::new(seed, "host");
     world.insert("host".into(), host(has("vertigo"), dice).into());
     let dice = &mut Dice::new(seed, "routing");

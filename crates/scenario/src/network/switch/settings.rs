@@ -1,4 +1,4 @@
-//! `[switch]`: settings of all switches of the fabric.
+//! `[switch]`: settings of the switches of the fabric.
 
 use hitless_core::settings::quantity::{QueueLength, Text};
 use hitless_core::wire::packet::MTU_FRAME_BYTES;
@@ -9,13 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
 use super::cbfc::CbfcSettings;
+use super::exceptions::{SwitchException, SwitchPreset};
 use super::flow_queueing::FlowQueueingSettings;
 use super::pfc::PfcSettings;
 use super::queues::PortSettings;
 use super::queues::{BufferSettings, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer};
 use crate::network::topology::{Port, SwitchId, Topology};
 
-/// The switches. A preset gives every field a value; fields that are also given override it.
+/// The switches. All are alike, except those with `[[switch.exceptions]]` or `[[switch.ports]]`. A preset gives every
+/// field a value; fields that are also given override it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwitchSettings {
@@ -58,6 +60,9 @@ pub struct SwitchSettings {
     /// Lossless traffic classes by credit-based flow control, instead of `pfc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cbfc: Option<CbfcSettings>,
+    /// Exceptions for some switches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<SwitchException>,
     /// Exceptions for some ports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortSettings>,
@@ -75,17 +80,6 @@ pub struct SwitchSettings {
     /// Resources of a pipeline for mechanisms; left out with the preset "ideal": no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSettings>,
-}
-
-/// A named set of values for `[switch]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SwitchPreset {
-    /// The switch of the papers' testbeds.
-    #[default]
-    TofinoLike,
-    /// No pipeline latency, one queue per port, static buffers: an output-queued switch as in most simulators.
-    Ideal,
 }
 
 /// Pipelines that can read queue depths.
@@ -143,7 +137,7 @@ impl SwitchSettings {
 
     /// Returns the settings of `port` of `switch`, with exceptions applied.
     pub fn of_port(&self, topology: &Topology, switch: SwitchId, port: &Port) -> SwitchSettings {
-        let mut settings = self.clone();
+        let mut settings = self.of_switch(topology, switch).into_owned();
         for entry in self.ports.iter().filter(|entry| entry.apply_to(topology, switch, port)) {
             settings.ecn = entry.ecn.or(settings.ecn);
             if let Some(per_port) = entry.buffer {
@@ -186,6 +180,7 @@ impl SwitchSettings {
             ecn: None,
             pfc: None,
             cbfc: None,
+            exceptions: Vec::new(),
             ports: Vec::new(),
             recirculation_ports: 1,
             recirculation_rate: hardware.recirculation_rate,

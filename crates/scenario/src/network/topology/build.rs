@@ -43,7 +43,7 @@ impl TopologyBuilder {
     pub fn switch(&mut self, name: impl Into<String>, tier: Tier) -> Node {
         let node = Node::Switch(SwitchId(self.topology.switches.len() as u32));
         let name = self.register(name.into(), node);
-        self.topology.switches.push(Switch { name, tier, ports: Vec::new() });
+        self.topology.switches.push(Switch { name, tier, ports: Vec::new(), exception: None });
         node
     }
 

@@ -69,6 +69,9 @@ pub struct LinkSpec {
     /// At 100 Gb/s these are 51.2 ns. The time that the decoder computes depends on the product: add it to `delay`.
     #[serde(default, skip_serializing_if = "ErrorCorrection::is_none")]
     pub fec: ErrorCorrection,
+    /// Time in the MACs and coding of both ends, from `[switch]`; zero until the scenario shapes its topology.
+    #[serde(skip)]
+    pub phy_latency: Duration,
 }
 
 fn ethernet_overhead() -> u32 {
@@ -78,7 +81,13 @@ fn ethernet_overhead() -> u32 {
 impl LinkSpec {
     /// Makes an Ethernet link of `rate` and `delay`: 20 bytes of overhead for each frame (IEEE 802.3).
     pub const fn ethernet(rate: BitRate, delay: Duration) -> Self {
-        Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES, fec: ErrorCorrection::None }
+        let (fec, phy_latency) = (ErrorCorrection::None, Duration::ZERO);
+        Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES, fec, phy_latency }
+    }
+
+    /// Returns the time of a bit from one end of the link to the other, including coding.
+    pub fn flight_time(self) -> Duration {
+        Duration(self.delay.as_ps().saturating_add(self.phy_latency.as_ps()))
     }
 }
 
@@ -209,6 +218,8 @@ pub struct Switch {
     pub name: String,
     pub tier: Tier,
     pub ports: Vec<Port>,
+    /// Index of its entry of `[[switch.exceptions]]`.
+    pub exception: Option<usize>,
 }
 
 /// Hosts, switches, and the links between them.

@@ -6,25 +6,27 @@ use super::nodes::{DirectedLink, LinkSpec, Topology};
 
 /// The times of a packet and its answer in an empty fabric.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Crossing {
+pub struct Crossing<'a> {
     /// Frame length of the packet.
     pub there_bytes: u64,
     /// Frame length of the answer.
     pub back_bytes: u64,
-    /// Time of each link besides delay and serialization, in one direction.
-    pub on_link: Duration,
-    /// Time in each switch, in one direction.
-    pub in_switch: Duration,
+    /// Time in each switch, in one direction; zero for switches beyond the end.
+    pub in_switches: &'a [Duration],
     /// Time in the two hosts, in one direction.
     pub in_hosts: Duration,
 }
 
-impl Crossing {
+impl Crossing<'_> {
+    /// Returns the time of the packet there and of its answer back, in a switch.
+    fn of_switch(&self, switch: usize) -> Duration {
+        self.in_switches.get(switch).map_or(Duration::ZERO, |time| *time * 2)
+    }
+
     /// Returns the time of the packet there and of its answer back, over the two directions of a link.
     fn of_link(&self, [there, back]: [LinkSpec; 2]) -> Duration {
         let frame = |link: LinkSpec, bytes: u64| link.rate.time_for(bytes + u64::from(link.overhead_bytes));
-        let delays = there.delay + back.delay + self.on_link * 2;
-        delays + frame(there, self.there_bytes) + frame(back, self.back_bytes)
+        there.flight_time() + back.flight_time() + frame(there, self.there_bytes) + frame(back, self.back_bytes)
     }
 }
 
@@ -32,18 +34,18 @@ impl Topology {
     /// Returns the round-trip time between the two hosts furthest apart by paths with the fewest links. Of such paths
     /// the slowest counts. Two searches find these hosts exactly in a tree and in regular fabrics; in other graphs the
     /// time can be that of a shorter path. `None` without two hosts that a path connects.
-    pub fn longest_round_trip(&self, crossing: &Crossing) -> Option<Duration> {
+    pub fn longest_round_trip(&self, crossing: &Crossing<'_>) -> Option<Duration> {
         let (far, _) = self.furthest_from(self.host_ids().next()?, crossing)?;
         self.furthest_from(far, crossing).map(|(_, time)| time + crossing.in_hosts * 2)
     }
 
     /// Returns the host with the longest round-trip time from `start`, and that time.
-    fn furthest_from(&self, start: HostId, crossing: &Crossing) -> Option<(HostId, Duration)> {
+    fn furthest_from(&self, start: HostId, crossing: &Crossing<'_>) -> Option<(HostId, Duration)> {
         let both = |link: DirectedLink| [self.spec(link), self.spec(link.reversed())];
         let ports_of = |host: HostId| self.host(host).ports.iter().map(|port| (port.peer.node.index(0), port.link));
         let mut times: Vec<Option<Duration>> = vec![None; self.switches.len()];
         for (switch, link) in ports_of(start) {
-            times[switch] = times[switch].max(Some(crossing.of_link(both(link)) + crossing.in_switch * 2));
+            times[switch] = times[switch].max(Some(crossing.of_link(both(link)) + crossing.of_switch(switch)));
         }
         let mut latest: Vec<usize> = (0..times.len()).filter(|&switch| times[switch].is_some()).collect();
         while !latest.is_empty() {
@@ -53,7 +55,7 @@ impl Topology {
                 let Some(to) = port.peer.node.switch().map(|switch| switch.0 as usize) else { continue };
                 if let (None, Some(before)) = (times[to], times[from]) {
                     let of_link = crossing.of_link(both(port.link));
-                    next.push((to, before + of_link + crossing.in_switch * 2));
+                    next.push((to, before + of_link + crossing.of_switch(to)));
                 }
             }
             for &(to, time) in &next {

@@ -137,33 +137,55 @@ fn find_node(topology: &Topology, name: &str) -> Result<Node, String> {
 /// Returns the hosts called `names`: `"all"`, a host's name, or a range of numbered names such as `"h0..h15"` (both
 /// ends included), in the order of the list.
 pub fn select_hosts(topology: &Topology, names: &[String]) -> Result<Vec<HostId>, String> {
-    let mut hosts = Vec::new();
-    for name in names {
-        match name.split_once("..") {
-            _ if name == "all" && topology.node("all").is_none() => hosts.extend(topology.host_ids()),
-            Some((first, last)) => hosts.extend(host_range(topology, first.trim(), last.trim())?),
-            None => hosts.push(find_host(topology, name)?),
-        }
-    }
-    Ok(hosts)
+    let each = names.iter().map(|name| select_named(topology, name, topology.host_ids(), find_host));
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// Like [`select_hosts`], also with patterns such as `"gpu*"`.
 pub fn select_hosts_by_pattern(topology: &Topology, names: &[String]) -> Result<Vec<HostId>, String> {
-    let mut hosts = Vec::new();
-    for name in names {
-        if name.contains('*') {
-            let fits = |host: &HostId| fits_pattern(&topology.host(*host).name, name);
-            let before = hosts.len();
-            hosts.extend(topology.host_ids().filter(fits));
-            if hosts.len() == before {
-                return Err(format!("no host has a name like '{name}'"));
-            }
-        } else {
-            hosts.extend(select_hosts(topology, std::slice::from_ref(name))?);
+    let name_of = |host: &HostId| topology.host(*host).name.as_str();
+    let each = names.iter().map(|name| match select_fitting(name, topology.host_ids(), name_of) {
+        Some(hosts) if hosts.is_empty() => Err(format!("no host has a name like '{name}'")),
+        Some(hosts) => Ok(hosts),
+        None => select_named(topology, name, topology.host_ids(), find_host),
+    });
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// Returns the switches called `names`, as [`select_hosts_by_pattern`] does for hosts.
+pub fn select_switches_by_pattern(topology: &Topology, names: &[String]) -> Result<Vec<SwitchId>, String> {
+    let name_of = |switch: &SwitchId| topology.switch(*switch).name.as_str();
+    let each = names.iter().map(|name| match select_fitting(name, topology.switch_ids(), name_of) {
+        Some(switches) if switches.is_empty() => Err(format!("no switch has a name like '{name}'")),
+        Some(switches) => Ok(switches),
+        None => select_named(topology, name, topology.switch_ids(), find_switch),
+    });
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// Returns the nodes called `name`: all of them, one, or a range.
+fn select_named<T>(
+    topology: &Topology,
+    name: &str,
+    all: impl Iterator<Item = T>,
+    find: fn(&Topology, &str) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    match name.split_once("..") {
+        _ if name == "all" && topology.node("all").is_none() => Ok(all.collect()),
+        Some((first, last)) => {
+            range(first.trim(), last.trim())?.iter().map(|name| find(topology, name)).collect::<Result<_, _>>()
         }
+        None => Ok(vec![find(topology, name)?]),
     }
-    Ok(hosts)
+}
+
+/// Returns the nodes with names that fit a pattern; `None` for a name without `*`.
+fn select_fitting<'a, T>(
+    pattern: &str,
+    all: impl Iterator<Item = T>,
+    name_of: impl Fn(&T) -> &'a str,
+) -> Option<Vec<T>> {
+    pattern.contains('*').then(|| all.filter(|node| fits_pattern(name_of(node), pattern)).collect())
 }
 
 /// Returns whether a name fits a pattern. There `*` stands for any characters.
@@ -185,14 +207,22 @@ fn find_host(topology: &Topology, name: &str) -> Result<HostId, String> {
     }
 }
 
-fn host_range(topology: &Topology, first: &str, last: &str) -> Result<Vec<HostId>, String> {
+fn find_switch(topology: &Topology, name: &str) -> Result<SwitchId, String> {
+    match find_node(topology, name)? {
+        Node::Switch(switch) => Ok(switch),
+        Node::Host(_) => Err(format!("'{name}' is a host, not a switch")),
+    }
+}
+
+/// Returns the names of a range.
+fn range(first: &str, last: &str) -> Result<Vec<String>, String> {
     let rule = || format!("'{first}..{last}' is no range: it goes from one number to a higher one, as in \"h0..h15\"");
     let (first_stem, first_number) = split_digits(first).ok_or_else(rule)?;
     let (last_stem, last_number) = split_digits(last).ok_or_else(rule)?;
     if first_stem != last_stem || first_number > last_number {
         return Err(rule());
     }
-    (first_number..=last_number).map(|number| find_host(topology, &format!("{first_stem}{number}"))).collect()
+    Ok((first_number..=last_number).map(|number| format!("{first_stem}{number}")).collect())
 }
 
 fn split_digits(name: &str) -> Option<(&str, u32)> {

@@ -176,5 +176,5 @@ fn detector(scenario: &Scenario, topology: &Topology, streams: &RandomStreams, l
         }
         _ => Duration::ZERO,
     });
-    Detector { detection, phases, flight: scenario.flight_time(topology.link(link).slowest()) }
+    Detector { detection, phases, flight: topology.link(link).slowest().flight_time() }
 }

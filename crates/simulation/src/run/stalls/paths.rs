@@ -74,7 +74,7 @@ impl<E: Edge> View<'_, E> {
     /// lowest rates and longest delays.
     pub(super) fn idle_rtt(&self, packet: &Packet) -> Duration {
         let (topology, scenario) = (self.topology(), &self.global.scenario);
-        let of_link = |link| scenario.flight_bound(topology.slowest_spec(link)) + scenario.switch.ingress_latency;
+        let of_link = |link| scenario.hop_bound(topology, link);
         self.path(packet).links.iter().fold(Duration::ZERO, |sum, &link| sum + of_link(link)) * 2
     }
 }
