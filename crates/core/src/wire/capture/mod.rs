@@ -19,15 +19,16 @@ pub mod pcapng;
 mod roce;
 mod tcp;
 
-pub use headers::{FrameBytes, control_frame};
+pub use headers::{FrameBytes, control_frame, header_bytes, protocol, real_frame};
 pub use own::{NOTICE_PORT, PACKET_PAIR_PORT, SPRAYING_PORT};
+pub use roce::PORT as ROCE_PORT;
 
 use crate::wire::checksum::CRC_32;
 use crate::wire::link::LinkHeaderSet;
 use crate::wire::packet::{HostId, Packet, ServiceKey};
 use crate::wire::transport::{TcpHeader, Transport, UdpHeader};
 use crate::wire::trimmed::Trimmed;
-use headers::{Datagram, protocol};
+use headers::Datagram;
 
 /// Port of a server without a service. Its flows beyond the first 64,512 have the next ports.
 const SERVER_PORT: u32 = 5_001;
