@@ -2,8 +2,9 @@
 //!
 //! [`fabric`] is a run with some real nodes; it has no clock and no interface. [`driver`] reads frames from interfaces,
 //! lets the fabric handle due events, and sends departures. [`carrier`] makes it follow the interfaces' carriers.
-//! [`background`] writes files in separate threads. [`intake`] leaves frames to a path in the kernel. [`clock`] is its source of time, which tests replace, and counts
-//! lateness. [`interfaces`] exchanges frames with the kernel, and contains all `unsafe` code of the project.
+//! [`intake`] leaves frames to a path in the kernel. [`clock`] is its source of time, which tests replace, and counts
+//! lateness. `background` writes files in separate threads. [`interfaces`] exchanges frames with the kernel, and
+//! contains all `unsafe` code of the project.
 //! [`recording`] stores the inputs and decisions of a run, and repeats it. [`self_test`] measures the machine's
 //! capacity. Read `fabric` and `driver` first.
 

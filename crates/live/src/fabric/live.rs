@@ -13,7 +13,7 @@ use hitless_scenario::{MeasureSettings, RankedBy, Scenario, Until};
 use hitless_simulation::Outcome;
 use hitless_simulation::run::{Run, build, network_card, stop};
 
-use super::captures::CaptureFiles;
+use super::capture_files::CaptureFiles;
 use super::counts::{FrameCounts, Refused};
 use super::external::{External, Witness};
 use super::frames::NoRoom;

@@ -54,9 +54,8 @@ impl CaptureCounts {
         let Self { name, packets, accepted, missed } = self;
         let is_cut = packets + missed < *accepted;
         let cut = is_cut.then(|| {
-            format!(
-                "the capture {name} has the first {packets} of {accepted} packets: narrow its filter, or raise its limit"
-            )
+            let of = format!("the first {packets} of {accepted} packets");
+            format!("the capture {name} has {of}: narrow its filter, or raise its limit")
         });
         let slow = (*missed > 0)
             .then(|| format!("the capture {name} lacks {missed} packets: the disk did not keep up; narrow its filter"));

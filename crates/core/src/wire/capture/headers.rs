@@ -1,12 +1,10 @@
 //! Ethernet, IPv4 and the headers of mechanisms around a transport.
 
-use super::roce;
 use crate::wire::checksum::ones_complement_sum;
-use crate::wire::frame::{CHECK_SEQUENCE_BYTES, EtherType, Fragment, Frame, MINIMUM_BYTES, MacAddress};
+use crate::wire::frame::{CHECK_SEQUENCE_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
 use crate::wire::link::{LinkHeaderSet, put_captured};
 use crate::wire::mac_control::PauseFrame;
 use crate::wire::packet::{HostId, Packet};
-use crate::wire::shim::ShimStack;
 
 /// Protocol numbers of IPv4.
 pub mod protocol {
@@ -14,8 +12,6 @@ pub mod protocol {
     pub const UDP: u8 = 17;
 }
 
-/// Both addresses of Ethernet.
-const ADDRESSES_BYTES: usize = 12;
 pub const IPV4_BYTES: u32 = 20;
 pub const UDP_BYTES: u32 = 8;
 pub const UDP_CHECKSUM_AT: usize = 6;
@@ -28,7 +24,7 @@ const PRIORITY_PAUSE: u16 = 0x0101;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameBytes {
     pub head: Vec<u8>,
-    /// Zeros after the headers; in a real frame, the payload that is left out.
+    /// Zeros after the headers; in a real frame, the omitted payload.
     pub payload_bytes: u32,
     /// Bytes after the payload: RoCEv2's check sum.
     pub tail: Vec<u8>,
@@ -182,29 +178,6 @@ impl Datagram {
 
 fn counted_of(packet: &Packet) -> u32 {
     packet.frame_bytes.saturating_sub(CHECK_SEQUENCE_BYTES as u32)
-}
-
-/// Writes a real frame of a host, with the headers of mechanisms around it if there are any.
-pub fn real_frame(body: &[u8], shims: &ShimStack, spoken: &LinkHeaderSet, is_whole: bool) -> FrameBytes {
-    let mut around = body[..body.len().min(ADDRESSES_BYTES)].to_vec();
-    if !put_captured(spoken, shims, Some(body.len() as u32), &mut around) {
-        return FrameBytes::of(body, header_bytes(body), is_whole);
-    }
-    let before_bytes = around.len();
-    around.extend(body);
-    FrameBytes::of(&around, before_bytes + header_bytes(body), is_whole)
-}
-
-/// Length of the headers of a real frame, up to those of TCP, UDP and RoCEv2. Frames of other protocols have no payload
-/// that could be told from headers.
-pub fn header_bytes(frame: &[u8]) -> usize {
-    let ip = Frame::parse(frame).ok().and_then(|parsed| parsed.ip.map(|ip| (parsed.payload_at, ip)));
-    let Some((payload_at, ip)) = ip else { return frame.len() };
-    let is_roce = ip.protocol == protocol::UDP && ip.ports.is_some_and(|ports| ports.destination == roce::PORT);
-    if ip.ports.is_none() && ip.fragment != Fragment::Later {
-        return frame.len();
-    }
-    payload_at + ip.datagram_bytes - ip.payload_bytes + if is_roce { roce::HEADER_BYTES_MAX } else { 0 }
 }
 
 /// Writes a frame that a switch has made: a pause frame, or one with only headers of mechanisms. It is addressed to

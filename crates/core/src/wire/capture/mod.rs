@@ -16,11 +16,13 @@
 mod headers;
 mod own;
 pub mod pcapng;
+mod real;
 mod roce;
 mod tcp;
 
-pub use headers::{FrameBytes, control_frame, header_bytes, protocol, real_frame};
+pub use headers::{FrameBytes, control_frame, protocol};
 pub use own::{NOTICE_PORT, PACKET_PAIR_PORT, SPRAYING_PORT};
+pub use real::{header_bytes, real_frame};
 pub use roce::PORT as ROCE_PORT;
 
 use crate::wire::checksum::CRC_32;

@@ -1,4 +1,4 @@
-//! Captures of a live run, whose files grow during the run.
+//! Captures of a live run: blocks for files that grow.
 
 use hitless_core::wire::Time;
 use hitless_scenario::Scenario;
@@ -8,8 +8,8 @@ use super::plan::FilePlan;
 use super::{Capture, Kept, Record};
 
 impl Capture {
-    /// Passes on the blocks of all packets up to the time `until`, in order, with the number of their capture. Packets
-    /// that `put` has no room for are counted.
+    /// Passes the blocks of all packets up to the time `until` to `put`, in order, with the number of their capture.
+    /// Counts the packets that it refuses.
     pub fn stream(&mut self, scenario: &Scenario, until: Time, mut put: impl FnMut(usize, &[u8]) -> bool) {
         for (number, (plan, kept)) in self.plan.files.iter().zip(&mut self.kept).enumerate() {
             kept.stream(plan, scenario, until, |block| put(number, block));
@@ -30,12 +30,12 @@ impl Kept {
             put(&start);
             self.streamed = vec![0; plan.interfaces.len()];
         }
-        if self.records.is_empty() {
+        self.records.sort_by_key(|record| record.at);
+        let due = self.records.partition_point(|record| record.at <= until);
+        if due == 0 {
             return;
         }
         let mut records = std::mem::take(&mut self.records);
-        records.sort_by_key(|record| record.at);
-        let due = records.partition_point(|record| record.at <= until);
         for record in records.drain(..due) {
             if put(self.block(&record)) {
                 self.streamed[record.interface as usize] += 1;
@@ -43,7 +43,7 @@ impl Kept {
                 self.missed += 1;
             }
         }
-        let mut left = Vec::with_capacity(self.bytes.len() / 2);
+        let mut left = Vec::new();
         for record in &mut records {
             let start = left.len() as u64;
             left.extend_from_slice(self.block(record));
