@@ -2,6 +2,7 @@
 
 import subprocess
 
+from boxes import Running, switch_file
 from labs import chain, guardian, losing, require_tool
 from pcapng import read
 from traffic import ECHO, send
@@ -74,3 +75,21 @@ def test_a_lab_without_a_folder_says_that_it_does_not_capture(lab, tmp_path):
     assert "captures need --out FOLDER" in told
     send(lab, lab.address("h2"))
     lab.down()
+
+
+def test_a_switch_with_a_folder_for_results_captures(boxes, tmp_path):
+    boxes.one_box()
+    chain(tmp_path, more=CAPTURES)
+    file = switch_file(tmp_path)
+    file.write_text(file.read_text().replace("[metrics]", 'results = "results"\n[metrics]'))
+    switch = Running(boxes, tmp_path, "box", "switch", file)
+    switch.wait_for("h2 is behind")
+    server = boxes.start("h2", "python3", "-c", ECHO, "serve")
+    boxes.run("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 300, 20, 10)
+    assert switch.end() == 0, switch.log.read_text()
+    server.kill()
+    server.wait(timeout=60)
+    middle = read((tmp_path / "results/live/middle.pcapng").read_bytes())
+    seen = [one for one in middle.packets if one.interface == "sw1->sw2" and one.length == 342]
+    assert len(seen) >= 20
+    assert all(one.data[26:34] == bytes([10, 9, 0, 1, 10, 9, 0, 2]) for one in seen)

@@ -164,6 +164,7 @@ def test_a_link_that_stays_as_it_is_keeps_no_other_from_changing():
         (scenario(GUARDED.format(loss=1e-3, more=""), rate="1 Gbps"), "topology"),
         (in_bursts("mean_burst_frames = 3, loss_in_burst = 0.5"), "[[link]] sw1->sw2, whose loss now is more than"),
         (guarded(more='ack_no_timeout = "1 ms"'), "ack_no_timeout of LinkGuardian on sw1->sw2"),
+        (guarded() | {"measure": {"capture": [{"links": ["*"]}]}}, "[[measure.capture]]"),
     ],
 )
 def test_what_a_running_switch_keeps_is_refused_by_name(after, named):
