@@ -64,12 +64,13 @@ fn frames_have_their_own_bytes_and_the_time_of_each_place() {
     for place in ["h1", "h1->sw", "h0"] {
         assert_eq!(seen(place, std::slice::from_ref(&answer)), [answer.clone()], "{place}");
     }
-    // 1 Gbps, 1 us of delay: a datagram leaves the port 1 us before it arrives, and the answer h1 1 us before the switch.
+    // A datagram leaves the port, and the answer h1, before it arrives: by 1 us of the link and 280 ns of its PHYs.
+    let crossing_ns = 1_280;
     let times = |place: &str| file.at(place).iter().map(|packet| packet.at_ns).collect::<Vec<_>>();
-    let later = |times: Vec<u64>| times.iter().map(|at| at + 1_000).collect::<Vec<_>>();
+    let later = |times: Vec<u64>| times.iter().map(|at| at + crossing_ns).collect::<Vec<_>>();
     assert_eq!(later(times("sw->h1 port")), times("sw->h1"));
     let (leaves, arrives) = (file.at("h1").last().expect("the answer").at_ns, times("h1->sw"));
-    assert_eq!(Some(&(leaves + 1_000)), arrives.last());
+    assert_eq!(Some(&(leaves + crossing_ns)), arrives.last());
     // A frame has one identity at all places.
     let identity = |place: &str| file.at(place).iter().map(|packet| packet.identity).collect::<Vec<_>>();
     assert_eq!(identity("sw->h1 port"), identity("sw->h1"));
