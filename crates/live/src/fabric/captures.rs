@@ -84,7 +84,7 @@ impl External {
         if let Some((format, spoken)) = link.and_then(|link| self.real_link(link)) {
             let link = (&format, spoken, &self.known);
             if let Ok(Some(bytes)) = write_to_switch(packet, &before, body, link, [&mut marking, &mut out]) {
-                let payload_bytes = body.map_or(0, |body| body.len() - header_bytes(body));
+                let payload_bytes = body.map_or(0, |body| body.len().saturating_sub(header_bytes(body)));
                 // A truncated payload, and a short frame, stay whole.
                 let is_shorter = body.is_some_and(|body| bytes.len() < body.len());
                 return Some(FrameBytes::of(bytes, bytes.len().saturating_sub(payload_bytes), is_whole || is_shorter));

@@ -48,8 +48,8 @@ fn frames_have_their_own_bytes_and_the_time_of_each_place() {
     let mut lab = Lab::of(&text, &HOSTS);
     lab.know_stations();
     let sent = talk(&mut lab, 5);
-    let answer = frame(station(1), station(0), 42);
-    lab.send(1, &answer);
+    let answers = [frame(station(1), station(0), 42)];
+    lab.send(1, &answers[0]);
     lab.run_for(100_000);
     let (files, _, _) = files(lab);
     let [file] = &files[..] else { panic!("one file") };
@@ -62,7 +62,7 @@ fn frames_have_their_own_bytes_and_the_time_of_each_place() {
         assert_eq!(seen(place, &sent), sent, "{place}");
     }
     for place in ["h1", "h1->sw", "h0"] {
-        assert_eq!(seen(place, std::slice::from_ref(&answer)), [answer.clone()], "{place}");
+        assert_eq!(seen(place, &answers), answers, "{place}");
     }
     // A datagram leaves the port, and the answer h1, before it arrives: by 1 us of the link and 280 ns of its PHYs.
     let crossing_ns = 1_280;
@@ -255,12 +255,18 @@ fn a_file_that_cannot_be_opened_ends_no_run() {
 
 #[test]
 fn a_part_of_a_fabric_captures_its_own_places_with_the_bytes_of_the_wire() {
-    let text = guarded() + &EVERYWHERE.replace("hosts", "payload = true\nhosts");
+    let headers_only = capture("name = \"headers\"\nlinks = [\"*\"]");
+    let text = guarded() + &EVERYWHERE.replace("hosts", "payload = true\nhosts") + &headers_only;
     let [left, right] = [["h0", "sw1"], ["sw0", "h1"]].map(|points| Lab::of(&text, &points));
     let mut boxes = Apart { left, right, wires: [(1, 0)] };
     boxes.right.send(1, &frame(station(1), [0xff; 6], 60));
     boxes.run(100);
     boxes.left.send(0, &datagram(0, 1, 0, 7, false));
+    // A datagram to RoCEv2's port that is shorter than RoCEv2's headers.
+    let short = &mut datagram(0, 1, 0, 8, false)[..46];
+    short[16..18].copy_from_slice(&32_u16.to_be_bytes());
+    short[36..40].copy_from_slice(&[0x12, 0xb7, 0, 12]);
+    boxes.left.send(0, short);
     // The frame of the wire, on its way from the left box to the right one.
     let mut on_wire = Vec::new();
     for _ in 0..100 {
@@ -283,5 +289,11 @@ fn a_part_of_a_fabric_captures_its_own_places_with_the_bytes_of_the_wire() {
     for (box_, file) in [("left", &left[0]), ("right", &right[0])] {
         let seen = data(&file.at("sw0->sw1"));
         assert!(seen.contains(&with_datagram[0]), "{box_}: {seen:x?}");
+    }
+    for file in [&left[1], &right[1]] {
+        let seen = file.at("sw0->sw1");
+        let ending = |bytes: &[u8]| seen.iter().find(|packet| packet.data.ends_with(bytes)).expect("it has crossed");
+        let (whole, cut) = (ending(short), ending(&datagram(0, 1, 0, 7, false)[..42]));
+        assert_eq!((whole.length - whole.data.len(), cut.length), (0, with_datagram[0].len()));
     }
 }
