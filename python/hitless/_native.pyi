@@ -202,6 +202,7 @@ class Live:
         record_decisions: bool = True,
         mode: str = "packet",
         self_test: bool = True,
+        captures: str | PathLike[str] | None = None,
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -211,7 +212,8 @@ class Live:
         awake for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: size of the
         rings. ``record``: a file for `live_replay`; ``record_frame_bytes``: store this much of each frame and a hash of
         the rest. ``self_test``: first measure the machine's capacity for 50 ms; `status` shows it. ``mode``: path of
-        frames to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
+        frames to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto". ``captures``:
+        folder for the files of ``[[measure.capture]]``; without it nothing is captured.
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
         """

@@ -164,6 +164,7 @@ def test_a_link_that_stays_as_it_is_keeps_no_other_from_changing():
         (scenario(GUARDED.format(loss=1e-3, more=""), rate="1 Gbps"), "topology"),
         (in_bursts("mean_burst_frames = 3, loss_in_burst = 0.5"), "[[link]] sw1->sw2, whose loss now is more than"),
         (guarded(more='ack_no_timeout = "1 ms"'), "ack_no_timeout of LinkGuardian on sw1->sw2"),
+        (guarded() | {"measure": {"capture": [{"links": ["*"]}]}}, "[[measure.capture]]"),
     ],
 )
 def test_what_a_running_switch_keeps_is_refused_by_name(after, named):
@@ -183,6 +184,23 @@ def test_what_a_running_switch_keeps_is_refused_by_name(after, named):
 )
 def test_a_lab_says_whether_it_hears_what_hosts_mark(host, used, ignored):
     found = check_live(CHAIN.format(rate="100 Mbps") + f"[host]\n{host}\n", "chain.toml")
-    told = scope(found.effective, found.text)
+    told = scope(found.effective, found.text, has_results=False)
     assert (used in " ".join(told.used)) if used else "DSCP" not in " ".join(told.used)
     assert (ignored in " ".join(told.ignored)) if ignored else not told.ignored
+
+
+@pytest.mark.parametrize(
+    ("measure", "has_results", "used", "ignored"),
+    [
+        ('[[measure.capture]]\nlinks = ["*"]\n', True, "packets.pcapng", []),
+        ('[[measure.capture]]\nlinks = ["*"]\n', False, None, ["captures need --out FOLDER"]),
+        ("[measure]\norder = true\n", True, None, ["[measure] but for capture"]),
+        ('[measure]\norder = true\n[[measure.capture]]\nlinks = ["*"]\n', True, "packets.pcapng", ["but for capture"]),
+    ],
+)
+def test_a_lab_captures_packets_if_it_has_a_folder(measure, has_results, used, ignored):
+    found = check_live(CHAIN.format(rate="100 Mbps") + measure, "chain.toml")
+    told = scope(found.effective, found.text, has_results=has_results)
+    assert ("packets.pcapng" in " ".join(told.used)) == bool(used)
+    assert len(told.ignored) == len(ignored)
+    assert all(part in line for part, line in zip(ignored, told.ignored, strict=True))

@@ -422,6 +422,7 @@ impl<C: Clock> Driver<C> {
         };
         status.warnings = overloads(&status, self.options.slack_ns);
         status.is_overloaded = !status.warnings.is_empty();
+        status.warnings.extend(self.fabric.capture_warnings());
         status.warnings.extend(self.self_test.iter().flat_map(|test| test.warnings.iter().cloned()));
         status
     }
@@ -429,6 +430,7 @@ impl<C: Clock> Driver<C> {
     /// Ends the run and checks conservation; returns the last status and the results.
     pub fn finish(mut self) -> (Status, Outcome) {
         self.turn();
+        self.fabric.end_captures();
         let status = self.status();
         (status, self.fabric.finish())
     }

@@ -3,13 +3,15 @@
 //! [`fabric`] is a run with some real nodes; it has no clock and no interface. [`driver`] reads frames from interfaces,
 //! lets the fabric handle due events, and sends departures. [`carrier`] makes it follow the interfaces' carriers.
 //! [`intake`] leaves frames to a path in the kernel. [`clock`] is its source of time, which tests replace, and counts
-//! lateness. [`interfaces`] exchanges frames with the kernel, and contains all `unsafe` code of the project.
+//! lateness. `background` writes files in separate threads. [`interfaces`] exchanges frames with the kernel, and
+//! contains all `unsafe` code of the project.
 //! [`recording`] stores the inputs and decisions of a run, and repeats it. [`self_test`] measures the machine's
 //! capacity. Read `fabric` and `driver` first.
 
 // Docs are required only where outsiders look: in the switch, the mechanism interface and the settings.
 #![allow(missing_docs)]
 
+mod background;
 pub mod carrier;
 pub mod clock;
 pub mod driver;

@@ -1,6 +1,7 @@
 //! The Python interface of a live run: real interfaces connected by a scenario's fabric.
 
-use std::fs::File;
+use std::fs::{File, create_dir_all};
+use std::io::{Error, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,8 +9,7 @@ use std::time::Duration;
 
 use hitless_core::settings::input;
 use hitless_core::wire::frame::MacAddress;
-use hitless_live::fabric::LiveFabric;
-use hitless_live::fabric::LiveSettings;
+use hitless_live::fabric::{CAPTURE_CHUNKS, LiveFabric, LiveSettings, OpenCapture};
 use hitless_live::interfaces::watch::LinkWatch;
 use hitless_live::interfaces::{Interface, MonotonicTime, Options as InterfaceOptions, open};
 use hitless_live::recording::{Header, RecorderOptions, RecordingState, mac_address};
@@ -53,7 +53,7 @@ impl Live {
     #[pyo3(signature = (
         text, file_name, interfaces, *, seed=None, stations=None, slack_us=1000.0, busy_poll=false, spin_us=50.0,
         frames=8192, frame_bytes=2048, ring_frames=1024, record=None, record_frame_bytes=None, record_decisions=true,
-        mode="packet", self_test=true
+        mode="packet", self_test=true, captures=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn new(
@@ -74,6 +74,7 @@ impl Live {
         record_decisions: bool,
         mode: &str,
         self_test: bool,
+        captures: Option<PathBuf>,
     ) -> PyResult<Self> {
         let scenario = caught(|| check(text, file_name, Purpose::Live, Execution::ALONE))?;
         let scenario = Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario };
@@ -82,7 +83,8 @@ impl Live {
             interfaces.iter().map(|(node, name)| Ok((node.extract()?, name.extract()?))).collect::<PyResult<_>>()?;
         let points = interfaces.iter().map(|(node, _)| node.clone()).collect();
         let stations = stations.map(read_stations).transpose()?.unwrap_or_default();
-        let settings = LiveSettings { frames, frame_bytes, stations, ..LiveSettings::new(points) };
+        let captured = captures.is_some();
+        let settings = LiveSettings { frames, frame_bytes, stations, captures: captured, ..LiveSettings::new(points) };
         if !(1.0..=1e6).contains(&slack_us) {
             return Err(PyValueError::new_err(format!("slack_us is {slack_us}; it must be from 1 to 1,000,000")));
         }
@@ -90,6 +92,7 @@ impl Live {
         let test = || measure(&mut MonotonicClock, &scenario, &settings, slack_ns).map_err(Failure::Scenario);
         let tested = self_test.then(|| py.detach(|| caught(test))).transpose()?;
         let mut fabric = caught(|| LiveFabric::new(scenario, &settings).map_err(Failure::Scenario))?;
+        captures.into_iter().for_each(|folder| fabric.write_captures(capture_files(folder), CAPTURE_CHUNKS));
         let recording = record.map(|path| {
             let options = RecorderOptions {
                 kept_bytes: record_frame_bytes.unwrap_or(usize::MAX),
@@ -258,6 +261,16 @@ fn run_to_end(
     let (status, outcome) = driver.finish();
     crate::simulator::refuse_violations(&outcome)?;
     Ok((status, outcome))
+}
+
+/// Returns the function that makes the files of captures, in this folder.
+fn capture_files(folder: PathBuf) -> Arc<OpenCapture> {
+    Arc::new(move |name| {
+        let path = folder.join(format!("{name}.pcapng"));
+        let file = create_dir_all(&folder).and_then(|()| File::create(&path));
+        let file = file.map_err(|error| Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+        Ok(Box::new(file) as Box<dyn Write>)
+    })
 }
 
 /// Opens the interfaces of the calling thread's network namespace, and a watch for their changes.

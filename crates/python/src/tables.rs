@@ -26,8 +26,8 @@ pub fn to_python(py: Python<'_>, kept: Vec<KeptTable>, tables: Vec<Table>) -> Py
 /// Name -> bytes of the file.
 pub fn files(py: Python<'_>, captures: Vec<CaptureFile>) -> PyResult<Py<PyDict>> {
     let result = PyDict::new(py);
-    for CaptureFile { name, bytes, .. } in captures {
-        result.set_item(name, PyBytes::new(py, &bytes))?;
+    for CaptureFile { counts, bytes } in captures {
+        result.set_item(counts.name, PyBytes::new(py, &bytes))?;
     }
     Ok(result.unbind())
 }

@@ -46,8 +46,8 @@ impl CapturedProtocol {
 }
 
 /// Packets in a pcapng file, NAME.pcapng in the folder of results. Headers are complete, with correct checksums; the
-/// payload is zeros and left out. Times are in nanoseconds since the start of the run, and each place is
-/// an interface of the file. At least one place is needed; "*" is all places of a kind.
+/// payload is zeros and left out. A lab captures real frames. Times are in nanoseconds since the start of the run, and
+/// each place is an interface of the file. At least one place is needed; "*" is all places of a kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketCapture {
@@ -70,7 +70,7 @@ pub struct PacketCapture {
     /// Switches: all packets that end in the switch, with the reason as a comment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<String>,
-    /// Only packets of these groups of flows.
+    /// Only packets of these groups of flows. A lab has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// Only packets of these protocols.

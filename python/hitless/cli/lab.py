@@ -61,7 +61,7 @@ def up(options: UpOptions) -> int:
         command=["hitless", *sys.argv[1:]],
     )
     plan = plan_of(launch.name, scenario, ipv6=options.ipv6)
-    _say_scope(scenario)
+    _say_scope(scenario, has_results=options.out is not None)
     if options.foreground:
         return _in_foreground(launch, plan, json=options.json)
     ready = client.start(launch, print_note)
@@ -80,8 +80,8 @@ def _require_congestion(congestion: str | None) -> None:
         raise BadInput(f"this kernel has no congestion control {congestion}", hint=did_you_mean(congestion, available))
 
 
-def _say_scope(scenario: LiveScenario) -> None:
-    parts = scope(scenario.effective, scenario.text)
+def _say_scope(scenario: LiveScenario, *, has_results: bool) -> None:
+    parts = scope(scenario.effective, scenario.text, has_results=has_results)
     print_note("taken from the scenario: " + "; ".join(parts.used))
     for line in parts.ignored:
         print_note(f"left out: {line}")

@@ -152,15 +152,19 @@ class Lab:
         drop_all_but(OF_LABS)
         drops = kernel_drops.of_lab(self._plan)
         self._server = service_control.Server(self._place.socket, control.AnyRequest)
+        is_up = False
         try:
             with live.running(at_end=self._server.wake):
                 self._require_going_on()
                 require_rates(live.status().values)
                 self._tell("ready", {"hosts": hosts, "status": live.status().values})
+                is_up = True
                 self._server.serve(lambda request: self._handle(live, drops, request), lambda: self._goes_on(live))
             return self._ended(live, drops)
         finally:
             self._server.close()
+            if self._launch.out and not is_up:
+                results.discard(Path(self._launch.out))
 
     def _options(self) -> LiveOptions:
         ring_frames = min(RING_FRAMES_MAX, max(RING_FRAMES_MIN, RING_FRAMES_TOTAL // len(self._plan.hosts)))
@@ -169,6 +173,7 @@ class Lab:
             slack_us=self._launch.slack_us,
             ring_frames=ring_frames,
             record=Path(self._launch.record) if self._launch.record else None,
+            captures=results.captures_of(Path(self._launch.out)) if self._launch.out else None,
             real_time=self._launch.real_time,
         )
 

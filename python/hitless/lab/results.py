@@ -5,11 +5,10 @@
     manifest.json     version, machine, times, drops by reason, warnings, and whether it could keep up
     status.json       as in `hitless lab status --json`, at the end
     summary.json      summary of the run, as in a simulated run
-    live/             tables in Parquet, and the effective scenario
+    live/             tables in Parquet, the effective scenario, and captures of packets, written during the run
 """
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -38,6 +37,24 @@ def require_new(folder: Path) -> None:
         raise BadInput(f"there is no folder {folder.parent}", where=str(folder))
 
 
+def captures_of(out: Path) -> Path:
+    """Return the folder for captures of packets."""
+    return out / NAME
+
+
+def discard(out: Path) -> None:
+    """Remove the files of captures of a lab that did not come up."""
+    for file in captures_of(out).glob("*.pcapng"):
+        file.unlink(missing_ok=True)
+    _remove_empty(out)
+
+
+def _remove_empty(out: Path) -> None:
+    for folder in (out / NAME, out):
+        with suppress(OSError):
+            folder.rmdir()
+
+
 def write(out: Path, live: LiveRun, status: Status, command: Sequence[str]) -> Status:
     """Write the results of a run that has ended, and return its status.
 
@@ -47,11 +64,12 @@ def write(out: Path, live: LiveRun, status: Status, command: Sequence[str]) -> S
     try:
         _write(out, run, status, command)
     except OSError as refused:
-        shutil.rmtree(out / NAME, ignore_errors=True)
+        # Captures stay: they were written during the run.
+        tables = out / NAME
         with suppress(OSError):
-            for name in _DOCUMENTS:
-                (out / name).unlink(missing_ok=True)
-            out.rmdir()
+            for file in (*tables.glob("*.parquet"), tables / f"{NAME}.toml", *(out / name for name in _DOCUMENTS)):
+                file.unlink(missing_ok=True)
+        _remove_empty(out)
         return Status({**status.values, "not_written": f"{out}: {reason(refused)}"})
     return status
 

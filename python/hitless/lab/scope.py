@@ -16,10 +16,19 @@ class Scope:
     ignored: Sequence[str]
 
 
-def scope(scenario: Mapping[str, Any], written: str) -> Scope:
-    """Return the scope of an effective configuration, with the user's original text."""
+def scope(scenario: Mapping[str, Any], written: str, *, has_results: bool) -> Scope:
+    """Return the scope of an effective configuration, with the user's original text.
+
+    Only a lab with a folder of results has captures.
+    """
     own = tomllib.loads(written)
-    return Scope(used=[*_used(scenario)], ignored=[*_ignored(scenario, own)])
+    captures = [f"{entry['name']}.pcapng" for entry in scenario.get("measure", {}).get("capture", [])]
+    used, ignored = _used(scenario), _ignored(scenario, own)
+    if captures and has_results:
+        used.append(f"captures of packets: {listed(captures)}")
+    elif captures:
+        ignored.append(f"[[measure.capture]] ({listed(captures)}): captures need --out FOLDER")
+    return Scope(used=used, ignored=ignored)
 
 
 def _used(scenario: Mapping[str, Any]) -> list[str]:
@@ -53,8 +62,8 @@ def _ignored(scenario: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
         )
     if host.keys() - {"nic_queue", "priority_tagger"}:
         ignored.append("[host] but for nic_queue and priority_tagger: kernels have their own delays")
-    if "measure" in own:
-        ignored.append("[measure]: hitless lab status counts, --record keeps every frame")
+    if own.get("measure", {}).keys() - {"capture"}:
+        ignored.append("[measure] but for capture: hitless lab status counts, --record keeps every frame")
     times = [name for name in ("duration", "until", "warmup") if name in own]
     if times:
         ignored.append(f"{', '.join(times)}: a lab runs until hitless lab down")

@@ -101,6 +101,8 @@ class LiveOptions:
     """Capacity of each ring of an interface, in frames."""
     record: Path | None = None
     """File for frames, commands and decisions, for `replay`."""
+    captures: Path | None = None
+    """Folder for the files of ``[[measure.capture]]``; without it nothing is captured."""
     real_time: bool = False
     """Forward before all ordinary programs, within the kernel's limits (SCHED_RR; by default it leaves them 5 %)."""
 

@@ -39,6 +39,8 @@ def commands(before: Scenario, after: Scenario) -> list[str]:
     fixed = [name for name in differing if name not in {"link", "mechanism"}]
     fixed += _fixed_mechanisms(before, after)
     fixed += _fixed_links(before, after)
+    captures = [side.get("measure", {}).get("capture") for side in (before, after)]
+    fixed += ["[[measure.capture]]"] if captures[0] != captures[1] else []
     if fixed:
         raise BadInput(f"{', '.join(fixed)}: changed in the file, and {_FIXED}")
     return [*_loss_commands(before, after), *_guardian_commands(before, after)]

@@ -31,7 +31,10 @@ class Main(Checked):
     mode: Mode = "packet"
     """Path of frames to the kernel at each interface: "packet" is AF_PACKET, "auto" is AF_XDP where it works."""
     results: File | None = None
-    """New folder for tables, summary and manifest, written at the end; relative to the folder of this file."""
+    """New folder for tables, summary and manifest, written at the end, and for captures of packets.
+
+    Relative to the folder of this file.
+    """
 
 
 class Metrics(service_metrics.Metrics):
@@ -104,7 +107,7 @@ scenario = "fabric.toml"        # relative to this file: hitless scenario exampl
 # slack_us = 1000.0             # lateness above which a deadline is missed
 # mode = "auto"                 # AF_XDP where it works, instead of AF_PACKET
 # busy_poll = true              # occupies a processor, for minimum jitter
-# results = "results"           # a new folder for tables and counts, written at the end
+# results = "results"           # a new folder for tables and counts, written at the end, and captures of packets
 
 [metrics]
 port = 9471                     # http://127.0.0.1:9471/metrics; 0 for none

@@ -103,13 +103,16 @@ class Service(LiveService):
     def run(self) -> Status:
         """Forward, and write the results if the file asks for them."""
         config = self._config
-        if config.switch.results is not None:
-            results.require_new(self._path.parent / config.switch.results)
+        out = self._path.parent / config.switch.results if config.switch.results is not None else None
+        if out is not None:
+            results.require_new(out)
+        elif self._scenario.effective.get("measure", {}).get("capture"):
+            log.warning("[[measure.capture]] is left out: captures need results = FOLDER in [switch]")
         switched_off = [entry.name for entry in config.interface if entry.offloads == "switch-off"]
         for warning in ports.slow_links(config.interfaces, self._rates_bps()):
             log.warning("%s", warning)
         with ports.without_offloads(switched_off, log.warning):
-            live = LiveRun(self._scenario, interfaces=config.interfaces, options=_options(config))
+            live = LiveRun(self._scenario, interfaces=config.interfaces, options=_options(config, out))
             drop_all_but(OF_FORWARDING)
             drops, overload = kernel_drops.of_interfaces(config.interfaces), Overload()
 
@@ -119,8 +122,7 @@ class Service(LiveService):
             with serving(LiveCollector(status), config.metrics, "hitless switch"):
                 self._forward(live, status)
             result = drops.added_to(live.result())
-            if config.switch.results is not None:
-                out = self._path.parent / config.switch.results
+            if out is not None:
                 result = results.write(out, live, result, ["hitless", *sys.argv[1:]])
             return result
 
@@ -155,8 +157,10 @@ class Service(LiveService):
         }
 
 
-def _options(config: Config) -> LiveOptions:
-    return LiveOptions(mode=config.switch.mode, slack_us=config.switch.slack_us, busy_poll=config.switch.busy_poll)
+def _options(config: Config, out: Path | None) -> LiveOptions:
+    switch = config.switch
+    captures = results.captures_of(out) if out is not None else None
+    return LiveOptions(mode=switch.mode, slack_us=switch.slack_us, busy_poll=switch.busy_poll, captures=captures)
 
 
 def _require_same(before: Config, after: Config) -> None:

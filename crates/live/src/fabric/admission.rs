@@ -50,7 +50,7 @@ impl External {
         Ok((with_shims(packet, read.shims, &point.spoken), point.lands_at(at)))
     }
 
-    fn admit_frame(
+    pub(super) fn admit_frame(
         &mut self,
         at: Time,
         point: u16,

@@ -1,9 +1,11 @@
 //! The edge of a live run: handles packets that carry a real frame.
 
 use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::capture::FrameBytes;
+use hitless_core::wire::link::LinkHeaderSet;
 use hitless_core::wire::{HostId, Packet, PortId, QueueId, ServiceKey, Time};
 use hitless_simulation::link::Fate;
-use hitless_simulation::run::Edge;
+use hitless_simulation::run::{Edge, RealFrame};
 use hitless_switch::{DropReason, Half, Verdict};
 
 use super::decision::{Action, Decision};
@@ -57,6 +59,21 @@ impl Edge for External {
         self.counts.left += u64::from(packet.frame != 0);
         self.outbox.push(Departure { at: now, point, packet });
         true
+    }
+
+    fn real_frame(&self, packet: &Packet) -> Option<RealFrame> {
+        let frame = (packet.frame != 0).then_some(packet.frame)?;
+        Some(RealFrame { protocol: self.protocol_of(frame), identity: self.frames.info(frame).number })
+    }
+
+    fn frame_bytes(
+        &self,
+        link: Option<u32>,
+        packet: &Packet,
+        spoken: &LinkHeaderSet,
+        is_whole: bool,
+    ) -> Option<FrameBytes> {
+        self.captured(link, packet, spoken, is_whole)
     }
 
     fn lost(&mut self, link: u32, packet: PacketHandle, packets: &PacketStore, fate: Fate) {

@@ -9,10 +9,11 @@ use hitless_core::wire::{Duration, Time};
 use hitless_hosts::host::NetworkCard;
 use hitless_scenario::network::link::LinkFailure;
 use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
-use hitless_scenario::{RankedBy, Scenario, Until};
+use hitless_scenario::{MeasureSettings, RankedBy, Scenario, Until};
 use hitless_simulation::Outcome;
 use hitless_simulation::run::{Run, build, network_card, stop};
 
+use super::capture_files::CaptureFiles;
 use super::counts::{FrameCounts, Refused};
 use super::external::{External, Witness};
 use super::frames::NoRoom;
@@ -39,6 +40,7 @@ pub struct LiveFabric {
     arrivals: u64,
     /// Buffers for modified frames.
     pub(super) scratch: [Vec<u8>; 3],
+    pub(super) captures: Option<Box<CaptureFiles>>,
 }
 
 impl LiveFabric {
@@ -47,9 +49,10 @@ impl LiveFabric {
     /// # Errors
     /// A sentence, for unknown names or a host without a point.
     pub fn new(scenario: Scenario, settings: &LiveSettings) -> Result<Self, String> {
-        let (mut run, is_here) = open(without_flows(scenario), settings)?;
+        let (mut run, is_here) = open(without_flows(scenario, settings.captures), settings)?;
         run.start();
-        Ok(Self { run, is_here, now: Time::ZERO, waiting: Vec::new(), arrivals: 0, scratch: Default::default() })
+        let (waiting, scratch) = Default::default();
+        Ok(Self { run, is_here, now: Time::ZERO, waiting, arrivals: 0, scratch, captures: None })
     }
 
     /// Starts to report inputs and decisions to `witness`.
@@ -177,6 +180,7 @@ impl LiveFabric {
         }
         self.waiting = waiting;
         self.handle_until(until);
+        self.stream_captures();
     }
 
     pub(super) fn handle_until(&mut self, until: Time) {
@@ -194,10 +198,7 @@ impl LiveFabric {
         }
         let (packet, landing) = match external.admit(at, point, frame, self.arrivals + 1) {
             Ok(admitted) => admitted,
-            Err(reason) => {
-                external.frames.release(frame);
-                return external.refuse(reason);
-            }
+            Err(reason) => return self.refuse(at, point, frame, reason),
         };
         if packet.frame == 0 {
             external.frames.release(frame);
@@ -210,6 +211,19 @@ impl LiveFabric {
         self.run.enter(link, packet, landing);
     }
 
+    /// Ends a frame that was not admitted.
+    fn refuse(&mut self, at: Time, point: u16, frame: u32, reason: Refused) {
+        // The frame has an owner again only for the capture of its loss; the bridge has learned its source already.
+        if reason == Refused::CardFull
+            && let Ok(packet) = self.run.edge_mut().admit_frame(at, point, frame, self.arrivals + 1, false)
+        {
+            self.run.capture_refused(at, packet.source, &packet);
+        }
+        let external = self.run.edge_mut();
+        external.frames.release(frame);
+        external.refuse(reason);
+    }
+
     /// Ends the run now, and checks conservation.
     pub fn finish(mut self) -> Outcome {
         self.departures(|_, _| {});
@@ -217,9 +231,11 @@ impl LiveFabric {
         if let Some(mut witness) = self.external().witness.take() {
             witness.end(now);
         }
-        let violations = self.broken_invariants();
+        self.end_captures();
+        let (violations, warnings) = (self.broken_invariants(), self.capture_warnings());
         let mut outcome = stop(self.run, self.now);
         outcome.violations.extend(violations);
+        outcome.summary.warnings.extend(warnings);
         outcome
     }
 
@@ -293,9 +309,10 @@ fn find_link_headers(scenario: &Scenario, topology: &Topology, points: &mut [Poi
 }
 
 /// Removes flows and the end of the run, because real nodes send and the caller provides the time.
-fn without_flows(mut scenario: Scenario) -> Scenario {
+fn without_flows(mut scenario: Scenario, keeps_captures: bool) -> Scenario {
     scenario.flows.clear();
-    scenario.measure = Default::default();
+    let capture = if keeps_captures { std::mem::take(&mut scenario.measure.capture) } else { Vec::new() };
+    scenario.measure = MeasureSettings { capture, ..MeasureSettings::default() };
     scenario.until = Until::Duration;
     scenario.duration = None;
     scenario.warmup = Time::ZERO;

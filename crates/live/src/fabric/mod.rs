@@ -8,6 +8,8 @@
 mod admission;
 mod bridge;
 mod buffers;
+mod capture_files;
+mod captures;
 mod command;
 mod counts;
 mod decision;
@@ -22,6 +24,7 @@ mod view;
 mod wire;
 
 pub use bridge::{Bridge, BridgeCounters};
+pub use capture_files::{CAPTURE_CHUNKS, OpenCapture};
 pub use command::{LiveCommand, Order};
 pub use counts::{FrameCounts, Refused};
 pub use decision::{Action, Decision};

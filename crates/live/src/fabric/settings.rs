@@ -16,6 +16,8 @@ pub struct LiveSettings {
     pub stations_learned: usize,
     /// Age limit of a learned station (IEEE 802.1Q, table 8-6: 300 s).
     pub station_age: Duration,
+    /// Whether the scenario's `[[measure.capture]]` are kept.
+    pub captures: bool,
     /// Formats of links to switches that run elsewhere, by point; [`Self::format_of`] for others.
     pub formats: Vec<(String, LinkFormat)>,
 }
@@ -30,6 +32,7 @@ impl LiveSettings {
             stations: Vec::new(),
             stations_learned: 4_096,
             station_age: Duration::from_seconds(300),
+            captures: false,
             formats: Vec::new(),
         }
     }

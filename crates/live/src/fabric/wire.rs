@@ -112,10 +112,7 @@ pub(super) fn write_to_switch<'a>(
     (format, spoken, known): (&LinkFormat, &LinkHeaderSet, &LinkHeaderSet),
     [marking, out]: [&'a mut Vec<u8>; 2],
 ) -> Result<Option<&'a [u8]>, String> {
-    let mut shims = packet.shims;
-    if shims.get::<PriorityMark>() == before.mark {
-        shims.remove::<PriorityMark>();
-    }
+    let shims = shims_of(packet, before);
     if spoken.lacks(&shims, known) {
         return Ok(None);
     }
@@ -127,7 +124,17 @@ pub(super) fn write_to_switch<'a>(
     Ok(Some(&out[..length]))
 }
 
-fn marked<'a>(packet: &Packet, ecn_before: Ecn, body: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+/// Returns the headers of a packet, without a priority that its bytes tell.
+pub(super) fn shims_of(packet: &Packet, before: &FrameInfo) -> ShimStack {
+    let mut shims = packet.shims;
+    if shims.get::<PriorityMark>() == before.mark {
+        shims.remove::<PriorityMark>();
+    }
+    shims
+}
+
+/// Returns the received bytes, with the mark of congestion if a switch has set it since.
+pub(super) fn marked<'a>(packet: &Packet, ecn_before: Ecn, body: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
     if packet.ecn != Ecn::CongestionExperienced || ecn_before == Ecn::CongestionExperienced {
         return body;
     }

@@ -92,6 +92,7 @@ impl Header {
             stations: self.stations.iter().map(station).collect::<Result<_, String>>()?,
             stations_learned: self.stations_learned,
             station_age: Duration(self.station_age_ps),
+            captures: false,
             formats: self.links.iter().map(link).collect::<Result<_, String>>()?,
         };
         LiveFabric::new(scenario, &settings)

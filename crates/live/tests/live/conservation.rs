@@ -3,6 +3,7 @@
 use hitless_live::Options;
 use proptest::prelude::*;
 
+use super::captures::EVERYWHERE;
 use super::lab::{Lab, frame, star, station};
 
 #[derive(Clone, Debug)]
@@ -29,9 +30,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_frame_goes_astray(steps in prop::collection::vec(step(), 1..200)) {
+    fn no_frame_goes_astray(steps in prop::collection::vec(step(), 1..200), is_captured: bool) {
         let hosts = ["h0", "h1", "h2"];
-        let mut lab = Lab::build(&star(&hosts), &hosts, &[], Options::default(), (8, 16));
+        let capture = if is_captured { EVERYWHERE } else { "" };
+        let mut lab = Lab::build(&(star(&hosts) + capture), &hosts, &[], Options::default(), (8, 16));
         for step in steps {
             match step {
                 Step::Send { port, from, to, bytes } => {

@@ -54,7 +54,7 @@ impl Lab {
     ) -> Self {
         let names = points.iter().map(|&name| name.to_owned()).collect();
         let known = (0..).zip(stations).map(|(number, &name)| (MacAddress(station(number)), name.to_owned()));
-        let settings = LiveSettings { frames, stations: known.collect(), ..LiveSettings::new(names) };
+        let settings = LiveSettings { frames, stations: known.collect(), captures: true, ..LiveSettings::new(names) };
         let fabric = LiveFabric::new(scenario_of(text), &settings).unwrap_or_else(|error| panic!("{error}"));
         let pairs = (0..points.len()).map(|number| pair(&format!("memory{number}"), ring));
         let (interfaces, far_ends) =

@@ -2,12 +2,14 @@
 //! instantiate the fabric again.
 
 mod apart;
+mod captures;
 mod carriers;
 mod conservation;
 mod cuts;
 mod deflected;
 mod lab;
 mod memory;
+mod pcapng;
 mod programs;
 mod replay;
 mod turns;

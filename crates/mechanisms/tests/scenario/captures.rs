@@ -30,6 +30,23 @@ fn captures_that_cannot_work_are_refused() {
 }
 
 #[test]
+fn filters_for_simulated_hosts_are_refused_in_a_live_run() {
+    let live = |capture: &str| {
+        let text = format!("{BASE}\n[[measure.capture]]\nlinks = [\"*\"]\n{capture}\n");
+        let purpose = hitless_scenario::Purpose::Live;
+        hitless_scenario::check_for(&text, "live.toml", purpose, hitless_mechanisms::builtin(), None)
+    };
+    for (capture, field, rule) in [
+        ("groups = [\"random\"]", "measure.capture[0].groups", "a live run has none"),
+        ("protocols = [\"tcp\", \"uet\"]", "measure.capture[0].protocols", "protocols of simulated hosts"),
+    ] {
+        let refused = live(capture).expect_err("a live run cannot use it").to_string();
+        assert!(refused.contains(field) && refused.contains(rule), "{refused}");
+    }
+    assert!(live("protocols = [\"tcp\", \"udp\", \"roce\", \"control\"]\nclasses = [1]\nlimit = 5").is_ok());
+}
+
+#[test]
 fn a_capture_has_defaults_and_reads_back_the_same() {
     let text = with("ports = [\"leaf0\", \"leaf0->spine1\"]\nqueues = [0]\nprotocols = [\"tcp\", \"control\"]");
     let scenario = sound(&text);

@@ -5,8 +5,9 @@ use hitless_core::settings::quantity::Quantity;
 use hitless_core::wire::Time;
 
 use super::check::Check;
-use crate::capture::PacketCapture;
+use crate::capture::{CapturedProtocol, PacketCapture};
 use crate::network::topology::Topology;
+use crate::scenario::Purpose;
 
 impl Check<'_> {
     pub(super) fn captures(&mut self, topology: &Topology) {
@@ -29,6 +30,9 @@ impl Check<'_> {
             self.no_such_place(topology, &name, &format!("{section}.{field}"), rule);
         }
         self.capture_filter(capture, section);
+        if self.purpose == Purpose::Live {
+            self.capture_of_real_hosts(capture, section);
+        }
         self.capture_times(capture, section);
     }
 
@@ -42,6 +46,15 @@ impl Check<'_> {
         let rule = "select packets at ports, and this capture has no ports";
         self.require(has_queues, &format!("{section}.queues"), rule);
         self.require(capture.limit > 0, &format!("{section}.limit"), "must be at least 1");
+    }
+
+    /// Refuses filters that no frame of a real host can pass.
+    fn capture_of_real_hosts(&mut self, capture: &PacketCapture, section: &str) {
+        let rule = "select simulated flows, and a live run has none: remove them";
+        self.require(capture.groups.is_empty(), &format!("{section}.groups"), rule);
+        let is_simulated = |one: &CapturedProtocol| matches!(one, CapturedProtocol::PacketPair | CapturedProtocol::Uet);
+        let rule = "packet-pair and uet are protocols of simulated hosts, and a live run has none: remove them";
+        self.require(!capture.protocols.iter().any(is_simulated), &format!("{section}.protocols"), rule);
     }
 
     fn capture_times(&mut self, capture: &PacketCapture, section: &str) {

@@ -30,14 +30,37 @@ pub struct Outcome {
 /// A capture of packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureFile {
-    /// Name in the scenario.
-    pub name: String,
+    pub counts: CaptureCounts,
     /// The file, in the pcapng format.
     pub bytes: Vec<u8>,
+}
+
+/// The packets of a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureCounts {
+    /// Name in the scenario.
+    pub name: String,
     /// Packets in the file.
     pub packets: u64,
     /// Packets that the filter accepted, with those beyond the limit.
-    pub packets_accepted: u64,
+    pub accepted: u64,
+    /// Accepted packets that the disk of a live run had no room for.
+    pub missed: u64,
+}
+
+impl CaptureCounts {
+    /// Warnings about an incomplete capture.
+    pub fn warnings(&self) -> impl Iterator<Item = String> + use<> {
+        let Self { name, packets, accepted, missed } = self;
+        let is_cut = packets + missed < *accepted;
+        let cut = is_cut.then(|| {
+            let of = format!("the first {packets} of {accepted} packets");
+            format!("the capture {name} has {of}: narrow its filter, or raise its limit")
+        });
+        let slow = (*missed > 0)
+            .then(|| format!("the capture {name} lacks {missed} packets: the disk did not keep up; narrow its filter"));
+        cut.into_iter().chain(slow)
+    }
 }
 
 /// The explanation of the flows at the end of a run; `None` if every flow ended.

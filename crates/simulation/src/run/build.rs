@@ -66,7 +66,7 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     let configs = scenario.transport_configs(&topology).into_iter();
     let transports = configs.map(|config| hosts.add_transport(config)).collect();
     let switches = switches_of(plan, &scenario, &topology, &streams);
-    shared.capture = Capture::new(&scenario, &topology, &switches, &mut shared.links)?;
+    shared.capture = Capture::new(&scenario, &topology, &switches, is_here, &mut shared.links)?;
     let global = Global {
         samplers: Samplers::new(&scenario, &topology)?,
         flow_starts: FlowStarts::new(transports, groups, Box::new(workload), messages, closed_loops),

@@ -1,14 +1,25 @@
 //! The edge of a fabric: absent in a simulation, the boundary to real nodes in a live run, or an observer.
 
 use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::capture::FrameBytes;
+use hitless_core::wire::link::LinkHeaderSet;
 use hitless_core::wire::{FlowId, HostId, Packet, PortId, QueueId, ServiceKey, Time};
 use hitless_hosts::{FlowRecords, HostStep};
-use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::Topology;
+use hitless_scenario::{CapturedProtocol, Scenario};
 use hitless_switch::{DropReason, Half, Stop, SwitchEvent, Verdict};
 
 use crate::link::Fate;
 use crate::results::Table;
+
+/// The facts that captures need about a packet with a real frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RealFrame {
+    /// `None` for a protocol that filters cannot name.
+    pub protocol: Option<CapturedProtocol>,
+    /// The same number at all places.
+    pub identity: u64,
+}
 
 /// Interface between a run and the owner of the nodes that are not simulated.
 ///
@@ -53,6 +64,23 @@ pub trait Edge: Send {
     #[inline(always)]
     fn takes(&mut self, _now: Time, _link: u32, _packet: PacketHandle, _packets: &PacketStore) -> bool {
         false
+    }
+
+    /// The frame of a packet that real nodes have sent; `None` for other packets.
+    fn real_frame(&self, _packet: &Packet) -> Option<RealFrame> {
+        None
+    }
+
+    /// The bytes of a packet on this link, or in a switch, for a capture; `None` if they follow from the packet alone.
+    /// Without `is_whole` the payload is left out.
+    fn frame_bytes(
+        &self,
+        _link: Option<u32>,
+        _packet: &Packet,
+        _spoken: &LinkHeaderSet,
+        _is_whole: bool,
+    ) -> Option<FrameBytes> {
+        None
     }
 
     /// A link has lost a packet; the packet leaves the run.

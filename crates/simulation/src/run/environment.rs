@@ -138,7 +138,6 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
 
     #[inline(always)]
     fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        self.shared.edge.ended(self.switch, packet, &self.shared.packets, reason);
         self.shared.drop_in_switch(self.switch, packet, reason);
     }
 
@@ -212,7 +211,7 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
             self.shared.drops.note_at_host(host, descriptor.flow, descriptor.frame_bytes);
             self.shared.edge.refused_by_card(host, packet, &self.shared.packets);
             if let Some(capture) = &mut self.shared.capture {
-                capture.refused(self.shared.queue.now(), host, descriptor);
+                capture.refused(self.shared.queue.now(), host, descriptor, &self.shared.edge);
             }
         }
         self.shared.packets.remove(packet);

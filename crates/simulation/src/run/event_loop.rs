@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hitless_core::engine::Progress;
-use hitless_core::wire::{Duration, Packet, PortId, Time, Transport};
+use hitless_core::wire::{Duration, HostId, Packet, PortId, Time, Transport};
 use hitless_hosts::HostEvent;
 use hitless_scenario::Scenario;
 use hitless_scenario::network::link::LinkState;
@@ -17,7 +17,9 @@ use super::global::{End, Global};
 use super::look_ahead::Ahead;
 use super::network::{Happened, Network};
 use super::protection::ProtectionControl;
+use super::shared::Shared;
 use crate::link::LinkCounters;
+use crate::results::{CaptureCounts, CaptureFile};
 
 /// The possible effects of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -254,6 +256,40 @@ impl<E: Edge> Run<E> {
             Landing::AfterLastBit(at) => shared.put_on_link(link, handle, at),
             Landing::At(at) => shared.land(link, handle, at),
         }
+    }
+
+    /// Captures a packet that the network card of a host beyond the edge has refused.
+    pub fn capture_refused(&mut self, at: Time, host: HostId, packet: &Packet) {
+        let Shared { capture, edge, .. } = &mut self.network.shared;
+        capture.iter_mut().for_each(|capture| capture.refused(at, host, packet, edge));
+    }
+
+    /// Names of the captures, by number.
+    pub fn capture_names(&self) -> Vec<String> {
+        let capture = self.network.shared.capture.as_ref();
+        capture.map_or(Vec::new(), |capture| capture.names().map(str::to_owned).collect())
+    }
+
+    /// Counts of the packets of captures so far.
+    pub fn capture_counts(&self) -> Vec<CaptureCounts> {
+        self.network.shared.capture.as_ref().map_or(Vec::new(), |capture| capture.counts().collect())
+    }
+
+    /// Passes on the blocks of captured packets with a final place in their file, when everything up to `now` was
+    /// handled. `put` takes the number of the capture, and returns whether it had room.
+    pub fn stream_captures(&mut self, now: Time, put: impl FnMut(usize, &[u8]) -> bool) {
+        let Shared { capture, sender_end_delay, .. } = &mut self.network.shared;
+        // A departure is captured when the frame arrives, at most the delay of a link later.
+        let until = Time(now.as_ps().saturating_sub(sender_end_delay.as_ps()));
+        if let Some(capture) = capture {
+            capture.stream(&self.global.scenario, until, put);
+        }
+    }
+
+    /// Ends the captures, and returns their last blocks.
+    pub fn end_captures(&mut self, now: Time) -> Vec<CaptureFile> {
+        let capture = self.network.shared.capture.take();
+        capture.map_or(Vec::new(), |capture| capture.into_files(&self.global.scenario, now))
     }
 
     /// All packets in the run.

@@ -44,7 +44,7 @@ mod trial;
 pub use build::{build, network_card};
 pub use checkpoint::Resumable;
 pub use control_plane::Change;
-pub use edge::{Closed, Edge};
+pub use edge::{Closed, Edge, RealFrame};
 pub use event_loop::{Landing, Run};
 pub use outcome::stop;
 pub use protection::ProtectionControl;

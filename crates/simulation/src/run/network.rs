@@ -219,10 +219,10 @@ impl<E: Edge> Network<E> {
             let (switch, mut environment) = self.at(number);
             switch.receive_corrupted(now, to.port, &mut environment);
         }
-        self.shared.edge.lost(link, packet, &self.shared.packets, fate);
         if self.shared.capture.is_some() {
             self.shared.capture_on_link(now, link, packet, fate);
         }
+        self.shared.edge.lost(link, packet, &self.shared.packets, fate);
         let descriptor = &self.shared.packets[packet];
         if descriptor.transport != Transport::None {
             self.shared.lost += 1;

@@ -145,6 +145,7 @@ impl<E: Edge> Ledger<'_, E> {
     }
 
     fn summary(&self, reports: &[(SwitchId, Report)], captures: &[CaptureFile]) -> Summary {
+        let cut = captures.iter().flat_map(|capture| capture.counts.warnings()).collect();
         let totals = self.run.network.hosts.totals();
         assert!(totals.flows_started >= totals.flows_completed + totals.flows_failed, "more flows end than start");
         Summary {
@@ -172,7 +173,7 @@ impl<E: Edge> Ledger<'_, E> {
             drops: self.run.drops(),
             retired: self.run.retired(),
             unfinished: None,
-            warnings: self.warnings(reports).into_iter().chain(cut(captures)).collect(),
+            warnings: [self.warnings(reports), cut].concat(),
         }
     }
 
@@ -201,17 +202,6 @@ impl<E: Edge> Ledger<'_, E> {
         }
         warnings
     }
-}
-
-/// Warnings about captures that reached their limit.
-fn cut(captures: &[CaptureFile]) -> impl Iterator<Item = String> + '_ {
-    let is_cut = |capture: &&CaptureFile| capture.packets < capture.packets_accepted;
-    captures.iter().filter(is_cut).map(|CaptureFile { name, packets, packets_accepted, .. }| {
-        format!(
-            "the capture {name} has the first {packets} of {packets_accepted} packets: narrow its filter, or raise its \
-             limit"
-        )
-    })
 }
 
 #[cfg(test)]

@@ -299,8 +299,10 @@ impl<E: Edge> Shared<E> {
     pub fn drop_in_switch(&mut self, switch: u32, packet: PacketHandle, reason: DropReason) {
         let descriptor = &self.packets[packet];
         if let Some(capture) = &mut self.capture {
-            capture.ended(self.queue.now(), switch, self.hosts_count + switch, descriptor, reason);
+            capture.ended(self.queue.now(), (switch, self.hosts_count + switch), descriptor, reason, &self.edge);
         }
+        // After the capture, because the edge can free the frame.
+        self.edge.ended(switch, packet, &self.packets, reason);
         let flow = (descriptor.transport != Transport::None).then_some(descriptor.flow);
         self.lost += u64::from(flow.is_some());
         if reason.is_loss() {
@@ -313,10 +315,10 @@ impl<E: Edge> Shared<E> {
     #[cold]
     #[inline(never)]
     pub fn capture_on_link(&mut self, now: Time, link: u32, packet: PacketHandle, fate: Fate) {
-        let Self { capture: Some(capture), links, packets, .. } = self else { return };
+        let Self { capture: Some(capture), links, packets, edge, .. } = self else { return };
         let state = &links[link as usize];
         let to = state.to().node.index(self.hosts_count as usize) as u32;
-        capture.on_link(now, link, state.delay(), to, &packets[packet], fate);
+        capture.on_link(now, (link, state.delay(), to), &packets[packet], fate, edge);
     }
 
     /// Passes a packet sent by a host to the order checker.

@@ -39,7 +39,7 @@ fn captures_change_nothing_in_a_run() {
     for text in [crowded(""), linkguardian] {
         let (without, with) = (run(&text), run(&format!("{text}\n{EVERYTHING}")));
         assert_eq!(with.summary.trace_hash, without.summary.trace_hash);
-        assert!(with.captures[0].packets > 1_000 && without.captures.is_empty());
+        assert!(with.captures[0].counts.packets > 1_000 && without.captures.is_empty());
         for (with, without) in with.tables.iter().zip(&without.tables) {
             assert_eq!(with, without, "table {}", without.name);
         }
@@ -52,12 +52,12 @@ fn a_file_has_the_same_bytes_for_any_division() {
     let scenario = sound(&crowded(&format!("{EVERYTHING}{limited}")));
     let whole = simulation(&scenario).run(&Progress::default());
     let [all, some] = &whole.captures[..] else { panic!("two captures") };
-    assert_eq!((some.packets, some.packets_accepted), (777, all.packets));
+    assert_eq!((some.counts.packets, some.counts.accepted), (777, all.counts.packets));
     assert!(whole.summary.warnings.iter().any(|warning| warning.contains("the capture limited has the first 777 of")));
     for (partitions, threads) in [(2, 2), (5, 1), (12, 3)] {
         let divided = simulation(&scenario).run_divided(partitions, threads, &Progress::default());
         for (divided, whole) in divided.captures.iter().zip(&whole.captures) {
-            assert!(divided == whole, "{} in {partitions} partitions", whole.name);
+            assert!(divided == whole, "{} in {partitions} partitions", whole.counts.name);
         }
     }
 }
@@ -78,15 +78,15 @@ fn each_loss_is_captured_once_at_its_place() {
     let corrupted = of_link(&outcome, "left->right", "frames_corrupted");
     let full = drops(&outcome, "queue full");
     assert!(corrupted > 0 && full > 0);
-    assert_eq!((links.packets, comments(&outcome, 0, "corrupted on the link")), (corrupted, corrupted));
-    assert_eq!((ports.packets, comments(&outcome, 1, "dropped: queue full")), (full, full));
-    assert_eq!((switches.packets, comments(&outcome, 2, "dropped: queue full")), (full, full));
+    assert_eq!((links.counts.packets, comments(&outcome, 0, "corrupted on the link")), (corrupted, corrupted));
+    assert_eq!((ports.counts.packets, comments(&outcome, 1, "dropped: queue full")), (full, full));
+    assert_eq!((switches.counts.packets, comments(&outcome, 2, "dropped: queue full")), (full, full));
 }
 
 #[test]
 fn a_filter_selects_packets() {
     let with = |filter: &str| run(&crowded(&format!("[[measure.capture]]\nlinks = [\"left->right\"]\n{filter}\n")));
-    let packets = |filter: &str| with(filter).captures[0].packets;
+    let packets = |filter: &str| with(filter).captures[0].counts.packets;
     let all = packets("");
     let outcome = with("");
     let arrived = of_link(&outcome, "left->right", "frames_arrived");

@@ -24,7 +24,7 @@ const PRIORITY_PAUSE: u16 = 0x0101;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameBytes {
     pub head: Vec<u8>,
-    /// Zeros after the headers.
+    /// Zeros after the headers; in a real frame, the omitted payload.
     pub payload_bytes: u32,
     /// Bytes after the payload: RoCEv2's check sum.
     pub tail: Vec<u8>,
@@ -35,6 +35,13 @@ pub struct FrameBytes {
 }
 
 impl FrameBytes {
+    /// The bytes of a real frame. Without `is_whole` only the first `header_bytes` are kept.
+    pub fn of(bytes: &[u8], header_bytes: usize, is_whole: bool) -> Self {
+        let kept_bytes = if is_whole { bytes.len() } else { header_bytes.min(bytes.len()) };
+        let (head, payload_bytes) = (bytes[..kept_bytes].to_vec(), (bytes.len() - kept_bytes) as u32);
+        Self { head, payload_bytes, counted_bytes: bytes.len() as u32, ..Self::default() }
+    }
+
     pub fn length_bytes(&self) -> u32 {
         (self.head.len() + self.tail.len()) as u32 + self.payload_bytes + self.padding_bytes
     }

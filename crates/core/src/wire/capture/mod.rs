@@ -16,18 +16,21 @@
 mod headers;
 mod own;
 pub mod pcapng;
+mod real;
 mod roce;
 mod tcp;
 
-pub use headers::{FrameBytes, control_frame};
+pub use headers::{FrameBytes, control_frame, protocol};
 pub use own::{NOTICE_PORT, PACKET_PAIR_PORT, SPRAYING_PORT};
+pub use real::{header_bytes, real_frame};
+pub use roce::PORT as ROCE_PORT;
 
 use crate::wire::checksum::CRC_32;
 use crate::wire::link::LinkHeaderSet;
 use crate::wire::packet::{HostId, Packet, ServiceKey};
 use crate::wire::transport::{TcpHeader, Transport, UdpHeader};
 use crate::wire::trimmed::Trimmed;
-use headers::{Datagram, protocol};
+use headers::Datagram;
 
 /// Port of a server without a service. Its flows beyond the first 64,512 have the next ports.
 const SERVER_PORT: u32 = 5_001;

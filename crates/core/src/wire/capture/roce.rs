@@ -5,10 +5,12 @@ use crate::wire::checksum::CRC_32;
 use crate::wire::packet::Packet;
 use crate::wire::transport::{RoceHeader, RoceOpcode};
 
-const PORT: u16 = 4_791;
+pub const PORT: u16 = 4_791;
 const BASE_BYTES: u32 = 12;
 const EXTENDED_BYTES: u32 = 16;
 const CHECK_BYTES: u32 = 4;
+/// Length of the base header with the extended header of an RDMA write.
+pub const HEADER_BYTES_MAX: usize = (BASE_BYTES + EXTENDED_BYTES) as usize;
 /// Queue pairs 0 and 1 belong to the subnet's management.
 const QUEUE_PAIRS_FROM: u32 = 256;
 const BACKWARD_NOTIFICATION: u8 = 0x40;

@@ -1,10 +1,11 @@
 //! Frames of captures, read by an independent parser, by our parsers, and by hand.
 
 use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TransportSlice};
-use hitless_core::wire::capture::{Flow, FrameBytes, control_frame, identity};
+use hitless_core::wire::capture::{Flow, FrameBytes, control_frame, identity, real_frame};
 use hitless_core::wire::frame::{EtherType, Frame, MacAddress};
 use hitless_core::wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
 use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::shim::ShimStack;
 use hitless_core::wire::{
     Ecn, FlowId, HostId, Packet, PriorityMark, RoceHeader, RoceOpcode, SackBlocks, ServiceKey, TcpFlags, TcpHeader,
     Time, Transport, UdpHeader,
@@ -155,4 +156,56 @@ fn a_pause_frame_is_that_of_ethernet() {
     expected.extend([0, 0, 0, 0, 0, 0, 0xff, 0xff]);
     expected.resize(60, 0);
     assert_eq!(bytes(&control_frame(&pause, &LinkHeaderSet::default())), expected);
+}
+
+/// An Ethernet header of this type, and the bytes after it.
+fn ethernet(ether_type: u16, after: &[&[u8]]) -> Vec<u8> {
+    [&[2; 12], &ether_type.to_be_bytes()[..], &after.concat()].concat()
+}
+
+/// An IPv4 header with this protocol and fragment field, before `after_bytes`.
+fn ipv4(protocol: u8, fragment: u16, after_bytes: usize) -> Vec<u8> {
+    let mut header = vec![0x45, 0, 0, 20 + after_bytes as u8, 0, 0, 0, 0, 64, protocol, 0, 0];
+    header[6..8].copy_from_slice(&fragment.to_be_bytes());
+    header.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+    header
+}
+
+#[test]
+fn a_real_frame_is_cut_after_the_headers_that_are_known() {
+    let udp = |port: u16| [&[0, 1], &port.to_be_bytes()[..], &[0, 58, 0, 0], &[7; 50]].concat();
+    let mut tcp = vec![0; 70];
+    tcp[12] = 8 << 4;
+    let ipv6 = [&[0x60, 0, 0, 0, 0, 58, 17, 64][..], &[1; 32]].concat();
+    let rows = [
+        ("UDP", ethernet(0x0800, &[&ipv4(17, 0, 58), &udp(9)]), 42),
+        ("UDP over IPv6", ethernet(0x86dd, &[&ipv6, &udp(9)]), 62),
+        ("TCP with 12 bytes of options", ethernet(0x0800, &[&ipv4(6, 0, 70), &tcp]), 66),
+        ("a tag", ethernet(0x8100, &[&[0, 5, 0x08, 0], &ipv4(17, 0, 58), &udp(9)]), 46),
+        ("RoCEv2, with the header of a write", ethernet(0x0800, &[&ipv4(17, 0, 58), &udp(4_791)]), 70),
+        ("a later fragment", ethernet(0x0800, &[&ipv4(17, 5, 58), &udp(9)]), 34),
+        ("ICMP", ethernet(0x0800, &[&ipv4(1, 0, 58), &udp(9)]), 92),
+        ("ARP", ethernet(0x0806, &[&[0; 28]]), 42),
+        ("a broken IP header", ethernet(0x0800, &[&[0; 46]]), 60),
+        ("no Ethernet header", vec![1; 5], 5),
+    ];
+    let none = ShimStack::default();
+    for (name, body, header_bytes) in rows {
+        let [cut, whole] = [false, true].map(|is_whole| real_frame(&body, &none, &LinkHeaderSet::default(), is_whole));
+        assert_eq!((&cut.head[..], cut.length_bytes()), (&body[..header_bytes], body.len() as u32), "{name}");
+        assert_eq!((bytes(&whole), whole.counted_bytes), (body.clone(), body.len() as u32), "{name}");
+    }
+}
+
+#[test]
+fn headers_of_mechanisms_are_around_a_real_frame() {
+    let mut spoken = LinkHeaderSet::default();
+    spoken.add(&PRIORITIES).expect("it is the only one");
+    let mut shims = ShimStack::default();
+    shims.push(PriorityMark { rank_bytes: 70_000, ..PriorityMark::default() }).expect("there is room");
+    let body = ethernet(0x0800, &[&ipv4(17, 0, 58), &[0; 58]]);
+    let [cut, whole] = [false, true].map(|is_whole| real_frame(&body, &shims, &spoken, is_whole));
+    let inner = whole.head.len() - body.len();
+    assert_eq!((&whole.head[..14], &whole.head[inner..]), (&ethernet(0x88b5, &[])[..], &body[..]));
+    assert_eq!((&cut.head[..], cut.length_bytes()), (&whole.head[..inner + 42], whole.length_bytes()));
 }

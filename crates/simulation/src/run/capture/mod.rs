@@ -6,6 +6,7 @@
 
 mod file;
 mod plan;
+mod stream;
 
 use std::sync::Arc;
 
@@ -15,13 +16,14 @@ use hitless_core::wire::capture::{Flow, FrameBytes, identity};
 use hitless_core::wire::mac_control::CreditMessage;
 use hitless_core::wire::trimmed::Trimmed;
 use hitless_core::wire::{Duration, FlowId, HostId, Packet, ServiceKey, Time, Transport};
-use hitless_scenario::Scenario;
 use hitless_scenario::network::topology::select::SwitchPort;
 use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_scenario::workload::FlowSpec;
+use hitless_scenario::{CapturedProtocol, Scenario};
 use hitless_switch::{DropReason, Switch};
 
 use super::drops::NETWORK_CARD_FULL;
+use super::edge::Edge;
 use crate::link::{Fate, Links};
 use plan::{Plan, Tap, View};
 
@@ -45,6 +47,10 @@ struct Kept {
     bytes: Vec<u8>,
     /// By interface: packets that the filter accepted, with those beyond the limit.
     accepted: Vec<u64>,
+    /// By interface: packets that a stream has taken; empty without a stream.
+    streamed: Vec<u64>,
+    /// Packets that the stream had no room for.
+    missed: u64,
 }
 
 /// A flow, and its group.
@@ -71,13 +77,15 @@ pub(super) struct Capture {
 struct Sight {
     seen: (Time, u32),
     at: Time,
+    /// `None` in a switch or a host.
+    link: Option<u32>,
     flags: u32,
     remark: &'static str,
     is_lost: bool,
 }
 
 impl Capture {
-    /// The captures of `scenario`; `None` without any. Marks their links.
+    /// The captures of `scenario`, at the places of the switches that are here; `None` without any. Marks their links.
     ///
     /// # Errors
     /// If two mechanisms use one number on links: a bug in one of them.
@@ -85,9 +93,10 @@ impl Capture {
         scenario: &Scenario,
         topology: &Topology,
         switches: &[Switch],
+        is_here: Option<&[bool]>,
         links: &mut Links,
     ) -> Result<Option<Box<Self>>, String> {
-        let Some(plan) = Plan::new(scenario, topology, switches)? else { return Ok(None) };
+        let Some(plan) = Plan::new(scenario, topology, switches, is_here)? else { return Ok(None) };
         plan.at_links.keys().for_each(|&link| links.watch(link as usize));
         Ok(Some(Box::new(Self::of(Arc::new(plan)))))
     }
@@ -123,7 +132,14 @@ impl Capture {
     }
 
     /// Captures a frame that has reached the end of a link after `delay`, at node `to`, or was lost on it.
-    pub fn on_link(&mut self, now: Time, link: u32, delay: Duration, to: u32, packet: &Packet, fate: Fate) {
+    pub fn on_link<E: Edge>(
+        &mut self,
+        now: Time,
+        (link, delay, to): (u32, Duration, u32),
+        packet: &Packet,
+        fate: Fate,
+        edge: &E,
+    ) {
         // Captures contain frames only, and an update of credits is an ordered set.
         if packet.shims.contains::<CreditMessage>() {
             return;
@@ -136,19 +152,26 @@ impl Capture {
         };
         let seen = (now, to);
         for tap in plan.at_links.get(&link).into_iter().flatten() {
-            let whole = Sight { seen, at: now, flags: 0, remark: "", is_lost: false };
+            let whole = Sight { seen, at: now, link: Some(link), flags: 0, remark: "", is_lost: false };
             let sight = match tap.view {
                 View::Link => Sight { flags: error, remark, is_lost: fate != Fate::Arrives, ..whole },
                 View::Departures => Sight { at: Time(now.0.saturating_sub(delay.0)), flags: flag::OUTBOUND, ..whole },
                 View::Arrivals if fate != Fate::Arrives => continue,
                 View::Arrivals => Sight { flags: flag::INBOUND, ..whole },
             };
-            self.take(&plan, tap, sight, packet);
+            self.take(&plan, tap, sight, packet, edge);
         }
     }
 
     /// Captures a packet that has ended in a switch, which is node `node`.
-    pub fn ended(&mut self, now: Time, switch: u32, node: u32, packet: &Packet, reason: DropReason) {
+    pub fn ended<E: Edge>(
+        &mut self,
+        now: Time,
+        (switch, node): (u32, u32),
+        packet: &Packet,
+        reason: DropReason,
+        edge: &E,
+    ) {
         if packet.shims.contains::<CreditMessage>() {
             return;
         }
@@ -160,37 +183,45 @@ impl Capture {
         );
         let at_port = plan.at_ports.get(&port).filter(|_| is_by_queue);
         let taps = at_port.into_iter().chain(plan.at_switches.get(&switch)).flatten();
-        let sight = Sight { seen: (now, node), at: now, flags: 0, remark: reason.name(), is_lost: reason.is_loss() };
-        taps.for_each(|tap| self.take(&plan, tap, sight, packet));
+        let (remark, is_lost) = (reason.name(), reason.is_loss());
+        let sight = Sight { seen: (now, node), at: now, link: None, flags: 0, remark, is_lost };
+        taps.for_each(|tap| self.take(&plan, tap, sight, packet, edge));
     }
 
     /// Captures a packet that a network card has refused.
-    pub fn refused(&mut self, now: Time, host: HostId, packet: &Packet) {
+    pub fn refused<E: Edge>(&mut self, now: Time, host: HostId, packet: &Packet, edge: &E) {
         let plan = Arc::clone(&self.plan);
-        let sight = Sight { seen: (now, host.0), at: now, flags: 0, remark: NETWORK_CARD_FULL, is_lost: true };
-        plan.at_cards.get(&host.0).into_iter().flatten().for_each(|tap| self.take(&plan, tap, sight, packet));
+        let (remark, is_lost) = (NETWORK_CARD_FULL, true);
+        let sight = Sight { seen: (now, host.0), at: now, link: None, flags: 0, remark, is_lost };
+        plan.at_cards.get(&host.0).into_iter().flatten().for_each(|tap| self.take(&plan, tap, sight, packet, edge));
     }
 
     /// Keeps a packet if the filter takes it and the file has room.
-    fn take(&mut self, plan: &Plan, tap: &Tap, sight: Sight, packet: &Packet) {
+    fn take<E: Edge>(&mut self, plan: &Plan, tap: &Tap, sight: Sight, packet: &Packet, edge: &E) {
         let file = &plan.files[tap.file];
         let known = self.flows.get(packet.flow.0 as usize).filter(|_| packet.transport != Transport::None).copied();
         let queue = tap.has_queues.then_some(packet.queue.0);
-        if !file.takes(sight.at, packet, known.map(|known| known.group), queue, sight.is_lost) {
+        let real = edge.real_frame(packet);
+        let protocol = real.map_or(Some(CapturedProtocol::of(&packet.transport)), |real| real.protocol);
+        let group = known.map(|known| known.group);
+        if !file.takes(sight.at, (packet.class, protocol), group, queue, sight.is_lost) {
             return;
         }
         let kept = &mut self.kept[tap.file];
         kept.accepted[tap.interface as usize] += 1;
-        // Packets of one picosecond have their final order only after the partitions are joined.
-        let is_full = kept.records.len() as u64 >= file.settings.limit;
-        if is_full && kept.records.last().is_none_or(|last| last.seen.0 != sight.seen.0) {
+        // Packets of one picosecond have their final order only after the partitions are joined. A stream has one.
+        let is_full = kept.packets() >= file.settings.limit;
+        let is_last = |last: &Record| last.seen.0 != sight.seen.0 || !kept.streamed.is_empty();
+        if is_full && kept.records.last().is_none_or(is_last) {
             return;
         }
         let is_whole = file.settings.payload;
-        let frame = known.unwrap_or_default().flow.frame(packet, &plan.spoken, is_whole);
+        let frame = edge.frame_bytes(sight.link, packet, &plan.spoken, is_whole);
+        let frame = frame.unwrap_or_else(|| known.unwrap_or_default().flow.frame(packet, &plan.spoken, is_whole));
         let comment = comment(sight, packet, &frame);
         let (interface, at, flags) = (tap.interface, sight.at, sight.flags);
-        let (identity, queue, comment) = (identity(packet), queue.map(u32::from), comment.as_str());
+        let identity = real.map_or_else(|| identity(packet), |real| Some(real.identity));
+        let (queue, comment) = (queue.map(u32::from), comment.as_str());
         let captured = Captured { interface, at, flags, identity, queue, comment, is_whole };
         let start = kept.bytes.len();
         put_packet(&mut kept.bytes, &captured, &frame);

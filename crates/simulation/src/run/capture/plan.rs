@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use hitless_core::wire::link::{LinkHeaderSet, PRIORITIES};
-use hitless_core::wire::{BitRate, HostId, Packet, Time};
+use hitless_core::wire::{BitRate, HostId, Time};
 use hitless_hosts::TransportConfig;
 use hitless_scenario::network::topology::select::SwitchPort;
-use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId, Topology};
 use hitless_scenario::{CapturedPlace, CapturedProtocol, PacketCapture, Scenario};
 use hitless_switch::Switch;
 
@@ -69,7 +69,12 @@ impl Plan {
     ///
     /// # Errors
     /// If two mechanisms use one number on links: a bug in one of them.
-    pub fn new(scenario: &Scenario, topology: &Topology, switches: &[Switch]) -> Result<Option<Self>, String> {
+    pub fn new(
+        scenario: &Scenario,
+        topology: &Topology,
+        switches: &[Switch],
+        is_here: Option<&[bool]>,
+    ) -> Result<Option<Self>, String> {
         if scenario.measure.capture.is_empty() {
             return Ok(None);
         }
@@ -82,15 +87,25 @@ impl Plan {
         let mss_bytes = transports.iter().map(mss_of).collect();
         let mut plan = Self { files: Vec::new(), at_links, at_ports, at_switches, at_cards, spoken, mss_bytes };
         for capture in &scenario.measure.capture {
-            plan.add_file(capture, scenario, topology, switches);
+            plan.add_file(capture, scenario, (topology, is_here), switches);
         }
         Ok(Some(plan))
     }
 
-    fn add_file(&mut self, capture: &PacketCapture, scenario: &Scenario, topology: &Topology, switches: &[Switch]) {
+    fn add_file(
+        &mut self,
+        capture: &PacketCapture,
+        scenario: &Scenario,
+        (topology, is_here): (&Topology, Option<&[bool]>),
+        switches: &[Switch],
+    ) {
         let number = |name: &String| scenario.flows.iter().position(|group| group.name == *name);
         let groups = capture.groups.iter().filter_map(number).map(|group| group as u32).collect();
-        let places = capture.places(topology, |_, _, _| {});
+        let mut places = capture.places(topology, |_, _, _| {});
+        places.retain(|&place| is_here.is_none_or(|is_here| is_place_here(place, topology, is_here)));
+        if places.is_empty() {
+            return;
+        }
         self.files.push(FilePlan { settings: capture.clone(), interfaces: Vec::new(), groups });
         for place in places {
             self.add_place(place, topology, switches);
@@ -154,6 +169,19 @@ impl Plan {
     }
 }
 
+/// Returns whether a switch that is here sees the packets of a place.
+fn is_place_here(place: CapturedPlace, topology: &Topology, is_here: &[bool]) -> bool {
+    let is_one = |node: Node| node.switch().is_some_and(|switch| is_here[switch.0 as usize]);
+    match place {
+        CapturedPlace::Host(host) => topology.host(host).ports.iter().any(|port| is_one(port.peer.node)),
+        CapturedPlace::Link(link) => {
+            let (from, to) = topology.ends(link);
+            is_one(from.node) || is_one(to.node)
+        }
+        CapturedPlace::Port(SwitchPort { switch, .. }) | CapturedPlace::Switch(switch) => is_one(Node::Switch(switch)),
+    }
+}
+
 fn mss_of(transport: &TransportConfig) -> u16 {
     match transport {
         TransportConfig::Tcp(tcp) => tcp.mss.0.min(u16::MAX.into()) as u16,
@@ -162,16 +190,24 @@ fn mss_of(transport: &TransportConfig) -> u16 {
 }
 
 impl FilePlan {
-    /// Returns whether the capture takes a packet of this group at this time. `queue` is valid at ports with queues.
-    pub fn takes(&self, at: Time, packet: &Packet, group: Option<u32>, queue: Option<u8>, is_lost: bool) -> bool {
+    /// Returns whether the capture takes a packet of this class, protocol and group at this time. `queue` is valid at
+    /// ports with queues.
+    pub fn takes(
+        &self,
+        at: Time,
+        (class, protocol): (u8, Option<CapturedProtocol>),
+        group: Option<u32>,
+        queue: Option<u8>,
+        is_lost: bool,
+    ) -> bool {
         let PacketCapture { protocols, classes, queues, dropped_only, from, until, .. } = &self.settings;
         let is_among = |all: &[u8], one: u8| all.is_empty() || all.contains(&one);
         at >= *from
             && until.is_none_or(|until| at < until)
             && (is_lost || !dropped_only)
             && (self.groups.is_empty() || group.is_some_and(|group| self.groups.contains(&group)))
-            && (protocols.is_empty() || protocols.contains(&CapturedProtocol::of(&packet.transport)))
-            && is_among(classes, packet.class)
+            && (protocols.is_empty() || protocol.is_some_and(|protocol| protocols.contains(&protocol)))
+            && is_among(classes, class)
             && queue.is_none_or(|queue| is_among(queues, queue))
     }
 }
