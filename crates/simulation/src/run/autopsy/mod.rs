@@ -187,7 +187,7 @@ impl Autopsy {
         let all = ledgers.iter_mut().map(|of_packet| &mut of_packet.0).chain(of_flows).chain([current]);
         if let Some(joined) = joined {
             let waits = all.map(|ledger| &mut ledger.longest_wait);
-            departures.collect((*now, packets), waits, &joined, ports, tally);
+            departures.collect((*now, packets), waits, joined, ports, tally);
         } else if rares.are_due() {
             rares.collect(all.map(|ledger| &mut ledger.rare));
         }
