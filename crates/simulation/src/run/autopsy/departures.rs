@@ -12,7 +12,7 @@
 use hitless_core::wire::{FlowId, Time};
 
 use super::front::{Front, Tally};
-use super::kind::Frame;
+use super::kind::{Frame, Kind};
 use super::port::Port;
 
 /// A wait in a queue, in a ledger: the number of its departure or, with [`SETTLED`], of its front; 0 without a wait.
@@ -47,6 +47,16 @@ pub(super) struct Departure {
 
 const _: () = assert!(size_of::<Departure>() == 32, "documented: 32 B for each departure");
 
+/// No departure.
+const NONE: Departure = Departure {
+    arrived_at: Time::ZERO,
+    last_bit_at: Time::ZERO,
+    before: 0,
+    flow: FlowId(0),
+    place: 0,
+    frame: Frame::new(0, Kind::DATA),
+};
+
 /// The latest departures, and the fronts of older ones.
 #[derive(Debug)]
 pub(super) struct Departures {
@@ -62,15 +72,7 @@ pub(super) struct Departures {
 
 impl Default for Departures {
     fn default() -> Self {
-        let none = Departure {
-            arrived_at: Time::ZERO,
-            last_bit_at: Time::ZERO,
-            before: 0,
-            flow: FlowId(0),
-            place: 0,
-            frame: Frame::default(),
-        };
-        Self { all: vec![none], collected_at: SPARE, spare: SPARE, old: 0, fronts: Vec::new() }
+        Self { all: vec![NONE], collected_at: SPARE, spare: SPARE, old: 0, fronts: Vec::new() }
     }
 }
 
@@ -81,6 +83,17 @@ impl Departures {
         let number = self.all.len() as u32;
         self.all.push(departure);
         number
+    }
+
+    /// Collects after this number of departures, or as many as some for each packet.
+    #[cfg(test)]
+    pub fn collect_after(&mut self, spare: usize) {
+        (self.spare, self.collected_at) = (spare, spare);
+    }
+
+    #[cfg(test)]
+    pub fn has_collected(&self, spare: usize) -> bool {
+        self.collected_at != spare
     }
 
     /// Whether [`Self::collect`] is due.
@@ -250,7 +263,6 @@ impl Needed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kind::Kind;
     use super::*;
 
     /// Adds frames of 105 B at a port of 1 Gb/s: with 20 B more, 1 us each. Returns the last one's number.
