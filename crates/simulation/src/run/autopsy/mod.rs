@@ -74,9 +74,9 @@ pub(super) struct Autopsy {
     rares: RareLedgers,
     /// By flow; `None` after its end.
     flows: Vec<Option<Box<Flow>>>,
-    /// The end whose latest packet is the reason of the packets that a transport sends now.
+    /// The end whose latest packet makes the transport send; `None` after another reason.
     received_at: Option<FlowEnd>,
-    /// The ledger of another reason.
+    /// The ledger of another reason: a timer, the application, the card.
     woken: Ledger,
     /// Whether the reason is a turn at the network card.
     has_turn: bool,
@@ -212,6 +212,22 @@ impl Autopsy {
         joined
     }
 
+    /// Charges the rest of a link.
+    #[inline(always)]
+    fn cross_link(&mut self, packet: PacketHandle) {
+        let now = self.now;
+        let (ledger, rares) = self.books(packet);
+        ledger.charge(now, Part::Propagation, rares);
+        ledger.kind = ledger.kind.arrived();
+    }
+
+    /// A packet has arrived at a switch, and does not pass on the shortcut.
+    #[inline(never)]
+    fn entered(&mut self, packet: PacketHandle, SwitchId(switch): SwitchId) {
+        self.cross_link(packet);
+        self.ledgers[packet.0 as usize].switch = switch + 1;
+    }
+
     /// A packet leaves a switch.
     fn leave_switch(&mut self, packet: PacketHandle) {
         self.ledger(packet);
@@ -273,14 +289,11 @@ impl Edge for Autopsy {
         self.now = now;
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, packet: PacketHandle, at: Node) {
-        let now = self.now;
-        let (ledger, rares) = self.books(packet);
-        ledger.charge(now, Part::Propagation, rares);
-        ledger.kind = ledger.kind.arrived();
-        if let Node::Switch(SwitchId(switch)) = at {
-            self.ledgers[packet.0 as usize].switch = switch + 1;
+        match at {
+            Node::Switch(switch) => self.entered(packet, switch),
+            Node::Host(_) => self.cross_link(packet),
         }
     }
 
