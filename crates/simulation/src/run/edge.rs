@@ -3,9 +3,9 @@
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::capture::FrameBytes;
 use hitless_core::wire::link::LinkHeaderSet;
-use hitless_core::wire::{FlowId, HostId, Packet, PortId, QueueId, ServiceKey, Time};
+use hitless_core::wire::{Duration, FlowId, HostId, Packet, PortId, QueueId, ServiceKey, Time};
 use hitless_hosts::{FlowRecords, HostStep};
-use hitless_scenario::network::topology::Topology;
+use hitless_scenario::network::topology::{Node, Topology};
 use hitless_scenario::{CapturedProtocol, Scenario};
 use hitless_switch::{DropReason, Half, Stop, SwitchEvent, Verdict};
 
@@ -19,6 +19,19 @@ pub struct RealFrame {
     pub protocol: Option<CapturedProtocol>,
     /// The same number at all places.
     pub identity: u64,
+}
+
+/// The way of a packet through a switch in one step.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    pub switch: u32,
+    /// The port that sends it.
+    pub port: PortId,
+    pub flow: FlowId,
+    pub frame_bytes: u32,
+    /// Time of the frame on the port's line.
+    pub transmission: Duration,
+    pub last_bit_at: Time,
 }
 
 /// Interface between a run and the owner of the nodes that are not simulated.
@@ -114,12 +127,12 @@ pub trait Edge: Send {
 
     /// A frame has arrived at the end of a link, before its fate is known.
     #[inline(always)]
-    fn arrived(&mut self, _packet: PacketHandle) {}
+    fn arrived(&mut self, _packet: PacketHandle, _at: Node) {}
 
     /// A frame has arrived at the end of a link, and the switch has sent it on at once. Replaces [`Self::arrived`] and
     /// [`Self::transmitted`].
     #[inline(always)]
-    fn passed(&mut self, _to: (u32, PortId), _packet: PacketHandle, _packets: &PacketStore, _last_bit_at: Time) {}
+    fn passed(&mut self, _packet: PacketHandle, _passage: Passage, _packets: &PacketStore) {}
 
     /// The network card of a host has taken a packet; its last bit leaves at `last_bit_at`.
     #[inline(always)]

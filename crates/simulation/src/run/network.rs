@@ -11,7 +11,7 @@ use hitless_scenario::network::topology::{Node, SwitchId, Topology};
 use hitless_switch::{DropReason, Report, Shortcut, Switch, SwitchEvent};
 
 use super::drops::NETWORK_CARD_FULL;
-use super::edge::Edge;
+use super::edge::{Edge, Passage};
 use super::environment::{HostsEnvironment, SwitchEnvironment};
 use super::event::SimulationEvent;
 use super::shared::{Shared, put_on_link};
@@ -62,7 +62,7 @@ impl<E: Edge> Network<E> {
         };
         // The slow path of live runs and impaired links; all other arrivals continue here.
         if !E::IS_CLOSED || link.is_impaired() {
-            edge.arrived(packet);
+            edge.arrived(packet, link.to().node);
             return Some((now, Happened::Arrival { has_ended: self.arrive(now, number, packet) }));
         }
         let descriptor = &mut packets[packet];
@@ -79,23 +79,25 @@ impl<E: Edge> Network<E> {
                     Shortcut::Refused
                 };
                 match what {
-                    Shortcut::Sent { port, line, last_bit_at } => {
-                        edge.passed((number, port), packet, packets, last_bit_at);
+                    Shortcut::Sent { port, line, transmission, last_bit_at } => {
+                        let Packet { flow, frame_bytes, .. } = *descriptor;
+                        let passage = Passage { switch: number, port, flow, frame_bytes, transmission, last_bit_at };
+                        edge.passed(packet, passage, packets);
                         put_on_link(links, queue, line, packet, last_bit_at);
                     }
                     Shortcut::Refused => {
-                        edge.arrived(packet);
+                        edge.arrived(packet, Node::Switch(SwitchId(number)));
                         self.receive_on_slow_path(now, number, to.port, packet);
                     }
                     Shortcut::Full => {
-                        edge.arrived(packet);
+                        edge.arrived(packet, Node::Switch(SwitchId(number)));
                         self.end_at_full_queue(number, packet);
                     }
                 }
                 false
             }
             Node::Host(host) => {
-                edge.arrived(packet);
+                edge.arrived(packet, Node::Host(host));
                 let to = (descriptor.destination, descriptor.flow);
                 self.receive_at_host(now, host, packet, to)
             }

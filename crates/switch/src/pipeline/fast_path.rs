@@ -4,7 +4,7 @@
 //! result.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::{Packet, PortId, QueueId, Time};
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;
@@ -25,6 +25,8 @@ pub enum Shortcut {
         port: PortId,
         /// As [`crate::PortConfig::line`].
         line: u32,
+        /// Time of the frame on the line.
+        transmission: Duration,
         /// When its last bit leaves the MAC.
         last_bit_at: Time,
     },
@@ -98,7 +100,7 @@ impl Core {
         match self.shortcut(now, port, descriptor, towards) {
             Shortcut::Refused => return false,
             Shortcut::Full => self.end(packet, DropReason::QueueFull, environment),
-            Shortcut::Sent { port, line, last_bit_at } => environment.transmit_on(line, port, packet, last_bit_at),
+            Shortcut::Sent { port, line, last_bit_at, .. } => environment.transmit_on(line, port, packet, last_bit_at),
         }
         true
     }
@@ -129,6 +131,7 @@ impl Core {
             return Shortcut::Full;
         };
         towards.frames.count_sent(frame_bytes);
-        Shortcut::Sent { port: egress_port, line: towards.line, last_bit_at: departs_at + self.egress_latency }
+        let last_bit_at = departs_at + self.egress_latency;
+        Shortcut::Sent { port: egress_port, line: towards.line, transmission, last_bit_at }
     }
 }

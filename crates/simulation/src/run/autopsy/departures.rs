@@ -5,14 +5,14 @@
 //! place once, at the end of a message or at a collection: a hop only adds its departure.
 //!
 //! Memory: a collection frees the departures that are in front of no wait of a ledger, and of no packet that waits now.
-//! Waits that an earlier collection has kept are replaced with their [`Front`]s, so that flows without progress do not
-//! keep departures. A departure costs at most two more steps: the next collection waits for at least as many departures
-//! as this one has kept, and as it has visited for fronts.
+//! Waits at one port mostly share their departures, so they are kept. If they take more room than [`Front`]s, the next
+//! collection replaces the waits that this one has kept with fronts. A departure costs at most two more steps: the next
+//! collection waits for at least as many departures as this one has kept, and as it has visited for fronts.
 
 use hitless_core::wire::{FlowId, Time};
 
 use super::front::{Front, Tally};
-use super::kind::Frame;
+use super::kind::{Frame, Kind};
 use super::port::Port;
 
 /// A wait in a queue, in a ledger: the number of its departure or, with [`SETTLED`], of its front; 0 without a wait.
@@ -26,6 +26,9 @@ const SPARE: usize = 65_536;
 /// Minimum number of departures between two collections, for each packet: a packet on a path of up to six links ends
 /// before its wait is old.
 const SPARE_BY_PACKET: usize = 8;
+
+/// Number of departures that take as much room as a front: 24 B and 40 B for each of about six rows.
+const FRONT_DEPARTURES: usize = 8;
 
 /// A frame that a port has sent.
 #[derive(Clone, Copy, Debug)]
@@ -44,28 +47,32 @@ pub(super) struct Departure {
 
 const _: () = assert!(size_of::<Departure>() == 32, "documented: 32 B for each departure");
 
+/// No departure.
+const NONE: Departure = Departure {
+    arrived_at: Time::ZERO,
+    last_bit_at: Time::ZERO,
+    before: 0,
+    flow: FlowId(0),
+    place: 0,
+    frame: Frame::new(0, Kind::DATA),
+};
+
 /// The latest departures, and the fronts of older ones.
 #[derive(Debug)]
 pub(super) struct Departures {
     /// Departures of all ports, in the order of their handling; the first is a dummy.
     all: Vec<Departure>,
     collected_at: usize,
-    /// Number of departures that the last collection has kept.
+    /// Minimum number of departures between two collections.
+    spare: usize,
+    /// The next collection replaces waits for departures below this number with fronts.
     old: usize,
     fronts: Vec<Front>,
 }
 
 impl Default for Departures {
     fn default() -> Self {
-        let none = Departure {
-            arrived_at: Time::ZERO,
-            last_bit_at: Time::ZERO,
-            before: 0,
-            flow: FlowId(0),
-            place: 0,
-            frame: Frame::default(),
-        };
-        Self { all: vec![none], collected_at: SPARE, old: 0, fronts: Vec::new() }
+        Self { all: vec![NONE], collected_at: SPARE, spare: SPARE, old: 0, fronts: Vec::new() }
     }
 }
 
@@ -76,6 +83,17 @@ impl Departures {
         let number = self.all.len() as u32;
         self.all.push(departure);
         number
+    }
+
+    /// Collects after this number of departures, or as many as some for each packet.
+    #[cfg(test)]
+    pub fn collect_after(&mut self, spare: usize) {
+        (self.spare, self.collected_at) = (spare, spare);
+    }
+
+    #[cfg(test)]
+    pub fn has_collected(&self, spare: usize) -> bool {
+        self.collected_at != spare
     }
 
     /// Whether [`Self::collect`] is due.
@@ -122,51 +140,66 @@ impl Departures {
         &mut self,
         (now, packets): (Time, usize),
         waits: impl Iterator<Item = &'a mut Wait>,
-        joined: &[Time],
+        mut joined: Vec<Time>,
         ports: &mut [Port],
         tally: &mut Tally,
     ) {
         assert!(self.all.len() < SETTLED as usize, "an autopsy keeps 2^31 departures");
         let steps_before = tally.steps;
         let mut young = self.settle(waits, ports, tally);
-        let mut is_needed = vec![false; self.all.len()];
-        young.iter().for_each(|wait| is_needed[**wait as usize] = true);
-        let joined = joined.iter().map(|&joined_at| joined_at.min(now)).collect();
-        self.mark(&mut is_needed, joined, ports);
-        let moved = self.keep(&is_needed);
-        young.iter_mut().for_each(|wait| **wait = moved[**wait as usize]);
-        ports.iter_mut().for_each(|port| port.latest = moved[port.latest as usize]);
-        self.old = self.all.len();
-        let steps = (tally.steps - steps_before) as usize;
-        self.collected_at = self.old + SPARE.max(SPARE_BY_PACKET * packets).max(steps).max(self.old);
+        let mut needed = Needed::new(self.all.len());
+        young.iter().for_each(|wait| needed.add(**wait));
+        joined.iter_mut().for_each(|joined_at| *joined_at = now.min(*joined_at));
+        self.mark(&mut needed, joined, ports);
+        needed.count();
+        self.keep(&needed, ports);
+        young.iter_mut().for_each(|wait| **wait = needed.place_of(**wait));
+        let (kept, steps) = (self.all.len(), (tally.steps - steps_before) as usize);
+        let is_much = kept > self.spare.max(FRONT_DEPARTURES * young.len());
+        self.old = if is_much { kept } else { 0 };
+        self.collected_at = kept + self.spare.max(SPARE_BY_PACKET * packets).max(steps).max(kept);
     }
 
     /// Marks the departures in front of the marked ones, and those since the times in `joined`, by port.
-    fn mark(&self, is_needed: &mut [bool], mut joined: Vec<Time>, ports: &[Port]) {
+    fn mark(&self, needed: &mut Needed, mut joined: Vec<Time>, ports: &[Port]) {
         // From the latest on: a departure is in front of a later one if it left after that one had joined the queue.
-        for (departure, is_needed) in self.all.iter().zip(is_needed).skip(1).rev() {
-            let (port, joined_at) = (&ports[departure.place as usize], &mut joined[departure.place as usize]);
-            if *is_needed {
-                *joined_at = (departure.arrived_at + port.lead).min(*joined_at);
+        for (word, departures) in needed.words.iter_mut().zip(self.all.chunks(64)).rev() {
+            // The next departure's bit is the highest: shifts by one are faster than by the number of a bit.
+            let (mut marks, mut kept) = (*word << (64 - departures.len()), 0);
+            for departure in departures.iter().rev() {
+                let joined_at = &mut joined[departure.place as usize];
+                if marks & 1 << 63 != 0 {
+                    *joined_at = (departure.arrived_at + ports[departure.place as usize].lead).min(*joined_at);
+                }
+                // A FIFO hands over a packet before it leaves: the departures to come are in front of the next packets.
+                let is_needed = marks >> 63 | u64::from(departure.last_bit_at >= *joined_at);
+                (marks, kept) = (marks << 1, kept << 1 | is_needed);
             }
-            // A FIFO hands over a packet before it leaves: the departures to come are in front of the next packets.
-            *is_needed |= departure.last_bit_at >= *joined_at;
+            *word = kept;
         }
+        // The dummy.
+        needed.words[0] |= 1;
     }
 
-    /// Frees the departures without a mark, and returns the new numbers of the others.
-    fn keep(&mut self, is_needed: &[bool]) -> Vec<u32> {
-        let mut moved = vec![0; self.all.len()];
-        let first = vec![self.all[0]];
-        let old = std::mem::replace(&mut self.all, first);
-        for (number, departure) in old.iter().enumerate().filter(|(number, _)| is_needed[*number]) {
-            moved[number] = self.add(Departure { before: moved[departure.before as usize], ..*departure });
+    /// Frees the departures without a mark. A port's frames leave one after the other, so a walk over a gap ends behind
+    /// it, as it would have ended in it.
+    fn keep(&mut self, needed: &Needed, ports: &mut [Port]) {
+        ports.iter_mut().for_each(|port| port.latest = 0);
+        let mut kept = 0;
+        for (place, word) in needed.words.iter().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                let departure = self.all[64 * place + rest.trailing_zeros() as usize];
+                let latest = &mut ports[departure.place as usize].latest;
+                self.all[kept] = Departure { before: *latest, ..departure };
+                *latest = kept as u32;
+                (kept, rest) = (kept + 1, rest & (rest - 1));
+            }
         }
-        moved
+        self.all.truncate(kept);
     }
 
-    /// Replaces waits of before the last collection with fronts, and returns the others. Fronts without a wait are
-    /// freed.
+    /// Replaces the waits for old departures with fronts, and returns the others. Fronts without a wait are freed.
     fn settle<'a>(
         &mut self,
         waits: impl Iterator<Item = &'a mut Wait>,
@@ -198,9 +231,38 @@ impl Departures {
     }
 }
 
+/// The departures that a collection keeps: a bit for each.
+struct Needed {
+    words: Vec<u64>,
+    /// Number of bits before each word.
+    before: Vec<u32>,
+}
+
+impl Needed {
+    fn new(departures: usize) -> Self {
+        Self { words: vec![0; departures.div_ceil(64)], before: Vec::new() }
+    }
+
+    fn add(&mut self, number: u32) {
+        self.words[number as usize / 64] |= 1 << (number % 64);
+    }
+
+    /// Counts the bits, for [`Self::place_of`].
+    fn count(&mut self) {
+        let mut bits = 0;
+        let add = |word: &u64| (bits, bits += word.count_ones()).0;
+        self.before = self.words.iter().map(add).collect();
+    }
+
+    /// Returns the number of a kept departure among the kept ones.
+    fn place_of(&self, number: u32) -> u32 {
+        let (word, bit) = (number as usize / 64, number % 64);
+        self.before[word] + (self.words[word] & ((1 << bit) - 1)).count_ones()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::kind::Kind;
     use super::*;
 
     /// Adds frames of 105 B at a port of 1 Gb/s: with 20 B more, 1 us each. Returns the last one's number.
@@ -226,27 +288,61 @@ mod tests {
     fn a_collection_keeps_fronts_and_the_departures_that_waiting_packets_need() {
         let (mut departures, mut tally, mut ports) = (Departures::default(), Tally::default(), [Port::missing()]);
         (0..4).for_each(|_| tally.add_flow(0));
-        let first = [(0, 1, 1), (0, 2, 1), (0, 3, 2), (1, 4, 3)];
+        let mut first: Vec<_> = (1..=17).map(|left_us| (0, left_us, 1)).collect();
+        first.extend([(0, 18, 2), (1, 19, 3)]);
         let wait = sent(&mut departures, &mut ports[0], &first);
-        let expected = [(1, 1, 1_000_000), (2, 1, 1_000_000)];
+        let expected = [(1, 16, 16_000_000), (2, 1, 1_000_000)];
         assert_eq!(seen(&departures.front(wait, &ports, &mut tally)), expected);
         let mut waits = [wait, 0, wait];
+        let mut collect = |departures: &mut Departures, waits: &mut [Wait], at_us: u64, joined: Time| {
+            let at = Time(at_us * 1_000_000);
+            departures.collect((at, 1), waits.iter_mut(), vec![joined], &mut ports, &mut tally);
+            let front = if waits[0] == 0 { None } else { Some(departures.front(waits[0], &ports, &mut tally)) };
+            (departures.all.len(), ports[0].latest, departures.fronts.len(), front)
+        };
         // A packet has joined the port at 2 us, and still waits: the first frame is needed for the wait since 1 us.
-        let joined = [Time(2_000_000)];
-        departures.collect((Time(9_000_000), 1), waits.iter_mut(), &joined, &mut ports, &mut tally);
-        assert_eq!((departures.all.len(), waits[0], waits[1], departures.fronts.len()), (5, waits[2], 0, 0));
-        assert_eq!(seen(&departures.front(waits[0], &ports, &mut tally)), expected);
-        let late = sent(&mut departures, &mut ports[0], &[(2, 11, 0)]);
-        let front = departures.front(late, &ports, &mut tally);
-        assert_eq!(seen(&front), [(2, 1, 1_000_000), (3, 1, 1_000_000)]);
-        // The wait is old: it becomes a front, and all departures are free.
-        departures.collect((Time(12_000_000), 1), waits.iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
-        assert_eq!((departures.all.len(), ports[0].latest, departures.fronts.len()), (1, 0, 1));
-        assert_eq!(seen(&departures.front(waits[2], &ports, &mut tally)), expected);
-        departures.collect((Time(12_000_000), 1), waits.iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
-        assert_eq!(seen(&departures.front(waits[0], &ports, &mut tally)), expected);
-        departures.collect((Time(12_000_000), 1), [0].iter_mut(), &[Time::NEVER], &mut ports, &mut tally);
+        let (all, latest, fronts, front) = collect(&mut departures, &mut waits, 24, Time(2_000_000));
+        assert_eq!((all, latest, fronts, seen(&front.expect("it waited"))), (20, 19, 0, expected.to_vec()));
+        assert_eq!((waits[0], waits[1]), (waits[2], 0));
+        // Few departures are kept as they are, without those that no wait needs any more.
+        let (all, latest, fronts, front) = collect(&mut departures, &mut waits, 25, Time::NEVER);
+        assert_eq!((all, latest, fronts, seen(&front.expect("it waited"))), (20, 19, 0, expected.to_vec()));
+        departures.spare = 0;
+        collect(&mut departures, &mut waits, 26, Time::NEVER);
+        // Many are replaced by a front.
+        for at_us in [27, 28] {
+            let (all, latest, fronts, front) = collect(&mut departures, &mut waits, at_us, Time::NEVER);
+            assert_eq!((all, latest, fronts, seen(&front.expect("it waited"))), (1, 0, 1, expected.to_vec()));
+            assert_eq!(waits[0], waits[2]);
+        }
+        collect(&mut departures, &mut [0], 29, Time::NEVER);
         assert!(departures.fronts.is_empty());
+    }
+
+    #[test]
+    fn a_walk_over_freed_departures_ends_behind_them() {
+        let (mut departures, mut tally, mut ports) = (Departures::default(), Tally::default(), [Port::missing()]);
+        (0..4).for_each(|_| tally.add_flow(0));
+        let early = sent(&mut departures, &mut ports[0], &[(0, 1, 0), (0, 2, 1)]);
+        let late = sent(&mut departures, &mut ports[0], &[(5, 6, 2), (9, 10, 3), (9, 11, 0), (9, 12, 1)]);
+        let mut waits = [early, late];
+        departures.collect((Time(20_000_000), 1), waits.iter_mut(), vec![Time::NEVER], &mut ports, &mut tally);
+        // Without the frame of flow 2, which nobody waited for.
+        assert_eq!((departures.all.len(), waits, ports[0].latest), (6, [2, 5], 5));
+        let found = waits.map(|wait| seen(&departures.front(wait, &ports, &mut tally)));
+        assert_eq!(found, [vec![(0, 1, 1_000_000)], vec![(0, 1, 1_000_000), (3, 1, 1_000_000)]]);
+        // A new packet joins behind them while the last one leaves.
+        let next = sent(&mut departures, &mut ports[0], &[(11, 13, 2)]);
+        assert_eq!(seen(&departures.front(next, &ports, &mut tally)), [(1, 1, 1_000_000)]);
+    }
+
+    #[test]
+    fn the_numbers_of_kept_departures_are_their_ranks() {
+        let mut needed = Needed::new(300);
+        let kept = [0, 1, 63, 64, 190, 191, 192, 299];
+        kept.iter().for_each(|&number| needed.add(number));
+        needed.count();
+        assert!((0..).zip(kept).all(|(rank, number)| needed.place_of(number) == rank));
     }
 
     #[test]

@@ -38,35 +38,90 @@ pub(super) struct Lost {
     pub loss: Loss,
 }
 
+/// Place of a ledger that an end does not have.
+const NONE: u8 = 3;
+
 /// One end of a flow.
+///
+/// A packet sent in return for another has the same ledger, so the two share a place.
 #[derive(Debug)]
 pub(super) struct End {
-    /// The latest packet that the transport has handled.
-    pub received: Option<Ledger>,
-    /// The latest packet sent.
-    pub sent: Option<Ledger>,
-    /// The step after which the sender had to wait for the network card.
-    pub held_back: Option<Ledger>,
-    /// The class of the card that it waits for.
-    line: Option<Queue>,
+    ledgers: [Ledger; NONE as usize],
+    /// Place of the ledger of the latest packet that the transport has handled.
+    received: u8,
+    /// That of the latest packet sent.
+    sent: u8,
+    /// That of the step after which the sender had to wait for the network card.
+    held_back: u8,
     /// How the transport learns of a loss now.
     pub recovery: Part,
+    /// The class of the card that it waits for.
+    line: Option<Queue>,
 }
 
 impl Default for End {
     fn default() -> Self {
-        Self { received: None, sent: None, held_back: None, line: None, recovery: Part::FastRecovery }
+        let ledgers = [Ledger::new(Time::ZERO); NONE as usize];
+        Self { ledgers, received: NONE, sent: NONE, held_back: NONE, recovery: Part::FastRecovery, line: None }
     }
 }
 
+/// A place other than two others.
+#[inline(always)]
+const fn free_place(one: u8, other: u8) -> u8 {
+    (!(1_u32 << one | 1 << other)).trailing_zeros() as u8
+}
+
 impl End {
+    #[inline(always)]
+    fn at(&self, place: u8) -> Option<&Ledger> {
+        self.ledgers.get(usize::from(place))
+    }
+
+    #[inline(always)]
+    pub fn received(&self) -> Option<&Ledger> {
+        self.at(self.received)
+    }
+
+    pub fn sent(&self) -> Option<&Ledger> {
+        self.at(self.sent)
+    }
+
+    /// The ledger of a packet that the transport handles.
+    #[inline(always)]
+    pub fn keep_received(&mut self, ledger: &Ledger) {
+        self.received = free_place(self.sent, self.held_back);
+        self.ledgers[usize::from(self.received)] = *ledger;
+    }
+
+    /// The transport sends a packet in return for the latest that it has handled.
+    #[inline(always)]
+    pub fn send_in_return(&mut self) {
+        self.sent = self.received;
+    }
+
+    /// The ledger of a packet that the transport sends.
+    pub fn keep_sent(&mut self, ledger: Ledger) {
+        self.sent = free_place(self.received, self.held_back);
+        self.ledgers[usize::from(self.sent)] = ledger;
+    }
+
+    /// Keeps the latest packet sent as the step after which the sender waits again.
+    pub fn wait_again(&mut self) {
+        self.held_back = self.sent;
+    }
+
     /// Keeps the step after which the sender waits in a line.
     pub fn hold_back(&mut self, ledger: Ledger, line: Queue) {
-        (self.held_back, self.line) = (Some(ledger), Some(line));
+        self.held_back = free_place(self.received, self.sent);
+        self.ledgers[usize::from(self.held_back)] = ledger;
+        self.line = Some(line);
     }
 
     fn ledgers(&mut self) -> impl Iterator<Item = &mut Ledger> {
-        [&mut self.received, &mut self.sent, &mut self.held_back].into_iter().flatten()
+        let named = [self.received, self.sent, self.held_back];
+        let ledgers = (0..).zip(&mut self.ledgers).filter(move |(place, _)| named.contains(place));
+        ledgers.map(|(_, ledger)| ledger)
     }
 }
 
@@ -86,6 +141,7 @@ impl Flow {
         Self { started, sender: End::default(), receiver: End::default(), lost: BTreeMap::new() }
     }
 
+    #[inline(always)]
     pub fn end(&mut self, side: Side) -> &mut End {
         match side {
             Side::Sender => &mut self.sender,
@@ -134,23 +190,25 @@ impl Flow {
     ) -> Ledger {
         let started = self.started;
         let end = self.end(side);
+        let (received, sent) = (end.received().copied(), end.sent().copied());
         let (latest, part) = match wake {
-            Wake::Application => (end.received.or(end.sent), Part::Application),
-            Wake::Card => (end.held_back.or(end.sent), Part::Card),
-            Wake::Sender(TimeoutPurpose::Pacing) => (end.sent.or(end.received), Part::Pacing),
+            Wake::Application => (received.or(sent), Part::Application),
+            Wake::Card => (end.at(end.held_back).copied().or(sent), Part::Card),
+            Wake::Sender(TimeoutPurpose::Pacing) => (sent.or(received), Part::Pacing),
             Wake::Sender(purpose) => {
                 end.recovery = match purpose {
                     TimeoutPurpose::Probe => Part::Probe,
                     TimeoutPurpose::Reordering => Part::ReorderingTimer,
                     TimeoutPurpose::Retransmission | TimeoutPurpose::Pacing => Part::Timeout,
                 };
-                (end.sent.or(end.received), end.recovery)
+                (sent.or(received), end.recovery)
             }
-            Wake::Receiver => (end.received.or(end.sent), Part::DelayedAcknowledgement),
-            Wake::Credit => (end.received.or(end.sent), Part::Credit),
+            Wake::Receiver => (received.or(sent), Part::DelayedAcknowledgement),
+            Wake::Credit => (received.or(sent), Part::Credit),
         };
         let line = self.end(side).line.filter(|_| part == Part::Card);
-        let latest = latest.or(self.sender.sent).or(self.receiver.sent).unwrap_or_else(|| Ledger::new(started));
+        let of_other = || self.sender.sent().or(self.receiver.sent()).copied();
+        let latest = latest.or_else(of_other).unwrap_or_else(|| Ledger::new(started));
         let paused = line.map_or(Duration::ZERO, |line| card_pauses.between(line, latest.at, now));
         latest.charged((latest.at + paused).min(now), Part::Paused, rares).charged(now, part, rares)
     }

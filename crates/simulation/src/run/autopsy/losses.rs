@@ -46,7 +46,7 @@ impl Autopsy {
         }
         let flow = self.flow(packet.flow)?;
         let lost = key(packet).and_then(|key| flow.lost.get(&key)).map(|lost| lost.ledger);
-        lost.or_else(|| flow.end(Side::Sender).sent).or_else(|| flow.end(Side::Receiver).sent)
+        lost.or_else(|| flow.end(Side::Sender).sent().copied()).or_else(|| flow.end(Side::Receiver).sent().copied())
     }
 
     /// Charges the way of a copy from its making to its line.

@@ -6,6 +6,7 @@
 //! message's time along its critical path, without remainder. Nothing here schedules an event: the run is the same.
 
 mod departures;
+mod ends;
 mod flows;
 mod front;
 mod kind;
@@ -16,41 +17,42 @@ mod pauses;
 mod port;
 mod rare;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{FlowId, HostId, LineTiming, Packet, PortId, QueueId, Time, Transport};
-use hitless_hosts::{FlowEnd, FlowRecords, HostStep, MessageRecord, Side, TimeoutPurpose, Wake};
+use hitless_hosts::{FlowEnd, FlowRecords, HostStep, MessageRecord};
 use hitless_scenario::Scenario;
-use hitless_scenario::network::topology::Topology;
+use hitless_scenario::network::topology::{Node, SwitchId, Topology};
 use hitless_switch::{DropReason, Stop, Switch, SwitchEvent};
 
-use super::edge::Edge;
+use super::edge::{Edge, Passage};
 use super::network::Network;
 use crate::link::Fate;
 use crate::results::Table;
 use departures::{Departure, Departures};
-use flows::{Flow, Lost, key};
+use flows::Flow;
 use front::{Front, Tally};
 use kind::{Frame, Kind, Makers};
 use ledger::{Delivered, Ledger};
-use parts::{Cause, Loss, Part, Place, Recovery};
+use parts::{Cause, Loss, Part, Place};
 use pauses::{Pauses, Queue};
 use port::{PAUSED_PS, Port};
 use rare::RareLedgers;
 
 /// A packet's ledger: a hop uses one line of the cache.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct OfPacket(Ledger);
-
-/// The reason of the steps of a flow now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    Packet,
-    Wake(Wake),
+#[repr(C, align(64))]
+struct OfPacket {
+    ledger: Ledger,
+    /// The switch that it is in, plus one, unless it passes on the shortcut; 0 elsewhere.
+    switch: u32,
 }
+
+const _: () = assert!(size_of::<OfPacket>() == 128, "documented: 128 B for each packet");
 
 /// The ledgers of a run.
 pub(super) struct Autopsy {
@@ -69,14 +71,15 @@ pub(super) struct Autopsy {
     tally: Tally,
     /// By packet.
     ledgers: Vec<OfPacket>,
-    /// By packet: its port plus one while it waits at a port with managed queues, or 0.
-    waiting_at: Vec<u32>,
     rares: RareLedgers,
     /// By flow; `None` after its end.
     flows: Vec<Option<Box<Flow>>>,
-    /// The ledger and the reason of the packets that a transport sends now.
-    current: Ledger,
-    reason: Reason,
+    /// The end whose latest packet makes the transport send; `None` after another reason.
+    received_at: Option<FlowEnd>,
+    /// The ledger of another reason: a timer, the application, the card.
+    woken: Ledger,
+    /// Whether the reason is a turn at the network card.
+    has_turn: bool,
     /// Whether the reason is the end of a wait for a loss.
     is_recovering: bool,
     /// The packet that hooks of a switch handle now; invalid for an event without a packet.
@@ -116,11 +119,11 @@ impl Default for Autopsy {
             departures: Departures::default(),
             tally: Tally::default(),
             ledgers: Vec::new(),
-            waiting_at: Vec::new(),
             rares: RareLedgers::default(),
             flows: Vec::new(),
-            current: Ledger::new(Time::ZERO),
-            reason: Reason::Packet,
+            received_at: None,
+            woken: Ledger::new(Time::ZERO),
+            has_turn: false,
             is_recovering: false,
             hooked: PacketHandle(u32::MAX),
             delivered: Vec::new(),
@@ -138,7 +141,7 @@ impl Autopsy {
         if slot >= self.ledgers.len() {
             self.make_room(slot);
         }
-        (&mut self.ledgers[slot].0, &mut self.rares)
+        (&mut self.ledgers[slot].ledger, &mut self.rares)
     }
 
     #[inline(always)]
@@ -149,8 +152,7 @@ impl Autopsy {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, slot: usize) {
-        self.ledgers.resize(slot + 1, OfPacket(Ledger::new(Time::ZERO)));
-        self.waiting_at.resize(slot + 1, 0);
+        self.ledgers.resize(slot + 1, OfPacket { ledger: Ledger::new(Time::ZERO), switch: 0 });
     }
 
     fn flow(&mut self, flow: FlowId) -> Option<&mut Flow> {
@@ -179,132 +181,57 @@ impl Autopsy {
     /// Frees the rare parts and the departures of paths that have ended.
     #[cold]
     #[inline(never)]
-    fn collect(&mut self) {
-        let joined = self.departures.are_due().then(|| self.joined());
-        let Self { now, ledgers, flows, current, rares, departures, ports, tally, .. } = self;
-        let packets = ledgers.len();
+    fn collect(&mut self, packets: &PacketStore) {
+        let joined = self.departures.are_due().then(|| self.joined(packets));
+        let Self { now, ledgers, flows, woken, rares, departures, ports, tally, .. } = self;
+        let ledgers_of_packets = ledgers.len();
         let of_flows = flows.iter_mut().flatten().flat_map(|flow| flow.ledgers());
-        let all = ledgers.iter_mut().map(|of_packet| &mut of_packet.0).chain(of_flows).chain([current]);
+        let all = ledgers.iter_mut().map(|of_packet| &mut of_packet.ledger).chain(of_flows).chain([woken]);
         if let Some(joined) = joined {
             let waits = all.map(|ledger| &mut ledger.longest_wait);
-            departures.collect((*now, packets), waits, &joined, ports, tally);
+            departures.collect((*now, ledgers_of_packets), waits, joined, ports, tally);
         } else if rares.are_due() {
             rares.collect(all.map(|ledger| &mut ledger.rare));
         }
     }
 
-    /// The arrival of the oldest waiting packet at each port with managed queues.
-    fn joined(&self) -> Vec<Time> {
+    /// The arrival of the oldest packet for each port, among those that do not pass on the shortcut: they can wait.
+    fn joined(&self, packets: &PacketStore) -> Vec<Time> {
         let mut joined = vec![Time::NEVER; self.ports.len()];
-        for (waiting_at, OfPacket(ledger)) in self.waiting_at.iter().zip(&self.ledgers) {
-            if let Some(place) = waiting_at.checked_sub(1) {
-                let joined = &mut joined[place as usize];
-                *joined = ledger.at.min(*joined);
+        if self.ledgers.iter().all(|of_packet| of_packet.switch == 0) {
+            return joined;
+        }
+        for packet in packets.handles() {
+            let Some(OfPacket { ledger, switch }) = self.ledgers.get(packet.0 as usize) else { continue };
+            // Mechanisms can change the port of a packet that has been in a queue.
+            let place = switch.checked_sub(1).map(|switch| self.place_of(switch, packets[packet].egress_port));
+            if let Some(joined_at) = place.and_then(|place| joined.get_mut(place)) {
+                *joined_at = ledger.at.min(*joined_at);
             }
         }
         joined
     }
 
-    /// A transport handles a packet.
+    /// Charges the rest of a link.
     #[inline(always)]
-    fn received(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
-        if self.rares.are_due() | self.departures.are_due() {
-            self.collect();
-        }
-        let (now, slot) = (self.now, self.begin(end.flow));
+    fn cross_link(&mut self, packet: PacketHandle) {
+        let now = self.now;
         let (ledger, rares) = self.books(packet);
-        ledger.charge(now, Part::ReorderBuffer, rares);
-        if end.side == Side::Sender {
-            (ledger.round_trips, ledger.round_began) = (ledger.round_trips + 1, now);
-        }
-        let received = *ledger;
-        // The packet has ended: its wait need not be kept.
-        ledger.longest_wait = 0;
-        (self.current, self.reason, self.is_recovering) = (received, Reason::Packet, false);
-        let Some(flow) = &mut self.flows[slot] else { return };
-        if !flow.lost.is_empty() && !received.kind.is_trimmed() {
-            flow.found(&packets[packet]);
-        }
-        let end = flow.end(end.side);
-        (end.received, end.recovery) = (Some(received), Part::FastRecovery);
+        ledger.charge(now, Part::Propagation, rares);
+        ledger.kind = ledger.kind.arrived();
     }
 
-    fn woken(&mut self, end: FlowEnd, wake: Wake) {
-        if self.rares.are_due() | self.departures.are_due() {
-            self.collect();
-        }
-        let (now, slot) = (self.now, self.begin(end.flow));
-        let Some(flow) = &mut self.flows[slot] else { return };
-        self.current = flow.woken(now, (end.side, wake), &self.card_pauses, &mut self.rares);
-        self.reason = Reason::Wake(wake);
-        self.is_recovering = is_recovery(self.reason);
-    }
-
-    /// The next message begins.
-    fn wrote(&mut self, end: FlowEnd) {
-        (self.current, self.reason) = (Ledger::new(self.now), Reason::Wake(Wake::Application));
-        self.is_recovering = false;
-        let (now, slot) = (self.now, self.begin(end.flow));
-        self.flows[slot].iter_mut().for_each(|flow| flow.started = now);
-    }
-
-    /// A transport has sent a packet: its ledger continues the cause's or the lost packet's.
-    #[inline(always)]
-    fn sent(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
-        let slot = self.begin(end.flow);
-        let Some(flow) = &self.flows[slot] else { return };
-        if self.current.origin < flow.started || self.is_recovering || !flow.lost.is_empty() {
-            return self.sent_slowly(end, packet, packets);
-        }
-        self.keep_sent(self.current, end, packet);
-    }
-
-    /// Keeps the ledger of a packet that a transport has sent.
-    #[inline(always)]
-    fn keep_sent(&mut self, ledger: Ledger, at: FlowEnd, packet: PacketHandle) {
-        *self.ledger(packet) = Ledger { kind: Kind::sent(at.side == Side::Receiver), ..ledger };
-        let Some(Some(flow)) = self.flows.get_mut(at.flow.0 as usize) else { return };
-        let end = flow.end(at.side);
-        end.sent = Some(ledger);
-        if self.reason == Reason::Wake(Wake::Card) {
-            end.held_back = Some(ledger);
-        }
-    }
-
-    /// A transport has sent a packet for a new message, or a possible repetition of a lost packet.
-    #[cold]
+    /// A packet has arrived at a switch, and does not pass on the shortcut.
     #[inline(never)]
-    fn sent_slowly(&mut self, end: FlowEnd, packet: PacketHandle, packets: &PacketStore) {
-        let Some(flow) = self.flows.get(end.flow.0 as usize).and_then(|flow| flow.as_deref()) else { return };
-        let ledger = flow.of_message(self.current, &mut self.rares);
-        let ledger = self.repeated(ledger, end, &packets[packet]);
-        self.keep_sent(ledger, end, packet);
+    fn entered(&mut self, packet: PacketHandle, SwitchId(switch): SwitchId) {
+        self.cross_link(packet);
+        self.ledgers[packet.0 as usize].switch = switch + 1;
     }
 
-    /// Returns the ledger of a packet that could repeat a lost one; `ledger` is its cause's.
-    fn repeated(&mut self, mut ledger: Ledger, end: FlowEnd, packet: &Packet) -> Ledger {
-        let (now, is_recovering) = (self.now, self.is_recovering);
-        let recovered_at = self.rares.of(self.current.rare).recovered_at;
-        let Some(Some(flow)) = self.flows.get_mut(end.flow.0 as usize) else { return ledger };
-        let lost = key(packet).and_then(|key| flow.lost.remove(&key));
-        let part = flow.end(end.side).recovery;
-        // After an earlier recovery on the path of the cause, the loss did not delay this packet: that recovery did.
-        let lost = lost.filter(|lost| lost.ledger.at >= recovered_at || is_recovering);
-        if let Some(Lost { ledger: until_loss, loss }) = lost {
-            ledger = flow.of_message(until_loss, &mut self.rares);
-            ledger.recover(now, part, Some(loss), &mut self.rares);
-        } else if is_recovering {
-            let time_ps = now.saturating_since(flow.end(end.side).sent.map_or(now, |sent| sent.at)).as_ps();
-            ledger.note_recovery(Recovery { time_ps, part, loss: None }, &mut self.rares);
-        }
-        ledger
-    }
-
-    fn held_back(&mut self, end: FlowEnd, (host, class): (HostId, u8)) {
-        let slot = self.begin(end.flow);
-        let Some(flow) = &mut self.flows[slot] else { return };
-        let ledger = flow.of_message(self.current, &mut self.rares);
-        flow.end(end.side).hold_back(ledger, class_of_card(host, class));
+    /// A packet leaves a switch.
+    fn leave_switch(&mut self, packet: PacketHandle) {
+        self.ledger(packet);
+        self.ledgers[packet.0 as usize].switch = 0;
     }
 
     /// Charges the wait in the queue of a card with flow control.
@@ -320,7 +247,7 @@ impl Autopsy {
     }
 
     fn deliver(&mut self, flow: FlowId, group: u32, number: u64, bytes: u64) {
-        let (now, mut ledger) = (self.now, self.current);
+        let (now, mut ledger) = (self.now, self.reason());
         assert!(ledger.at == now, "a message of {flow:?} is delivered at {now}, its ledger ends at {}", ledger.at);
         let total_ps: u64 = ledger.parts(self.rares.of(ledger.rare)).iter().sum();
         assert!(total_ps == (now - ledger.origin).as_ps(), "the parts of {flow:?} do not add up");
@@ -343,7 +270,7 @@ impl Autopsy {
     #[cold]
     #[inline(never)]
     fn passed_slowly(&mut self, to: (u32, PortId), packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
-        self.arrived(packet);
+        self.arrived(packet, Node::Switch(SwitchId(to.0)));
         self.transmitted(to.0, to.1, packet, packets, last_bit_at);
     }
 }
@@ -351,11 +278,6 @@ impl Autopsy {
 /// The class of a network card, as a queue of [`Pauses`].
 const fn class_of_card(host: HostId, class: u8) -> Queue {
     (host.0, PortId(0), QueueId(class))
-}
-
-/// Whether a visit for this reason repeats packets.
-fn is_recovery(reason: Reason) -> bool {
-    matches!(reason, Reason::Wake(Wake::Sender(purpose)) if purpose != TimeoutPurpose::Pacing)
 }
 
 impl Edge for Autopsy {
@@ -367,33 +289,38 @@ impl Edge for Autopsy {
         self.now = now;
     }
 
-    fn arrived(&mut self, packet: PacketHandle) {
-        let now = self.now;
-        let (ledger, rares) = self.books(packet);
-        ledger.charge(now, Part::Propagation, rares);
-        ledger.kind = ledger.kind.arrived();
+    #[inline(always)]
+    fn arrived(&mut self, packet: PacketHandle, at: Node) {
+        match at {
+            Node::Switch(switch) => self.entered(packet, switch),
+            Node::Host(_) => self.cross_link(packet),
+        }
     }
 
     // The time on links is charged when the packet leaves the shortcuts: it is the rest.
     #[inline(always)]
-    fn passed(&mut self, to: (u32, PortId), packet: PacketHandle, packets: &PacketStore, last_bit_at: Time) {
-        let place = self.place_of(to.0, to.1);
-        let (port, descriptor) = (&mut self.ports[place], &packets[packet]);
-        let line_ps = port.line.time_for(descriptor.frame_bytes).as_ps();
-        let (shortcut_ps, through_ps) = (port.shortcut_ps, (last_bit_at - self.now).as_ps());
-        let fast = self.ledgers.get_mut(packet.0 as usize).filter(|_| through_ps >= shortcut_ps + line_ps);
-        let Some(OfPacket(ledger)) = fast else { return self.passed_slowly(to, packet, packets, last_bit_at) };
+    fn passed(&mut self, packet: PacketHandle, passage: Passage, packets: &PacketStore) {
+        let Passage { switch, port, flow, frame_bytes, transmission, last_bit_at } = passage;
+        let (place, slot) = (self.place_of(switch, port), packet.0 as usize);
+        let port = &mut self.ports[place];
+        let (line_ps, through_ps) = (transmission.as_ps(), (last_bit_at - self.now).as_ps());
+        let wait_ps = through_ps.wrapping_sub(line_ps).wrapping_sub(port.shortcut_ps);
+        // Negative if the port has ever paused.
+        if slot >= self.ledgers.len() || wait_ps.cast_signed() < 0 {
+            return self.passed_slowly((passage.switch, passage.port), packet, packets, last_bit_at);
+        }
+        let ledger = &mut self.ledgers[slot].ledger;
         ledger.kind = ledger.kind.arrived();
         port.latest = self.departures.add(Departure {
             arrived_at: self.now,
             last_bit_at,
             before: port.latest,
-            flow: descriptor.flow,
+            flow,
             place: place as u32,
-            frame: Frame::new(descriptor.frame_bytes, ledger.kind),
+            frame: Frame::new(frame_bytes, ledger.kind),
         });
-        ledger.wait(through_ps - shortcut_ps - line_ps, port.latest);
-        ledger.pipeline_ps += shortcut_ps;
+        ledger.wait(wait_ps, port.latest);
+        ledger.pipeline_ps += port.shortcut_ps;
         ledger.serialisation_ps += line_ps;
         ledger.at = Time(ledger.at.as_ps() + through_ps);
     }
@@ -427,7 +354,7 @@ impl Edge for Autopsy {
         let line_time = port_state.line.time_for(descriptor.frame_bytes);
         let starts_at = Time(departs_at.as_ps().saturating_sub(line_time.as_ps()));
         let Ledger { at: begins_at, kind, .. } = *self.ledger(packet);
-        self.waiting_at[packet.0 as usize] = 0;
+        self.leave_switch(packet);
         let departure = self.departures.add(Departure {
             arrived_at: begins_at,
             last_bit_at,
@@ -463,15 +390,12 @@ impl Edge for Autopsy {
         if packets[packet].is_trimmed() {
             self.note_trim(switch, packet, packets);
         }
-        let place = self.place_of(switch, packets[packet].egress_port) as u32;
-        let is_queued = !matches!(event, SwitchEvent::Loopback { .. });
         let (ledger, rares) = self.books(packet);
         if !ledger.kind.is_copy() {
             // Only a mechanism takes a packet out of a queue again.
             ledger.charge(now, Part::Mechanism, rares);
             ledger.charge(at, part, rares);
         }
-        self.waiting_at[packet.0 as usize] = if is_queued { place + 1 } else { 0 };
     }
 
     fn hook_ran(&mut self, packet: PacketHandle) {
@@ -497,16 +421,18 @@ impl Edge for Autopsy {
         } else {
             *self.ledger(packet) = Ledger { kind: Kind::DATA.copied(maker), ..Ledger::new(self.now) };
         }
+        // Hosts make messages of flow control.
+        self.ledgers[packet.0 as usize].switch = switch.wrapping_add(1);
     }
 
     fn lost(&mut self, link: u32, packet: PacketHandle, packets: &PacketStore, fate: Fate) {
+        self.leave_switch(packet);
         let cause = if fate == Fate::LostDown { Cause::LinkDown } else { Cause::Corrupted };
         self.lose(packet, packets, Loss { place: Place::Link(link), cause });
     }
 
     fn ended(&mut self, switch: u32, packet: PacketHandle, packets: &PacketStore, reason: DropReason) {
-        self.ledger(packet);
-        self.waiting_at[packet.0 as usize] = 0;
+        self.leave_switch(packet);
         if reason.is_loss() {
             let place = Place::Port(switch, packets[packet].egress_port);
             self.lose(packet, packets, Loss { place, cause: Cause::Switch(reason) });
@@ -522,7 +448,7 @@ impl Edge for Autopsy {
                 ledger.charge(now, Part::Stack, rares);
             }
             HostStep::Received(end, packet) => self.received(end, packet, packets),
-            HostStep::Woken(end, wake) => self.woken(end, wake),
+            HostStep::Woken(end, wake) => self.woken(end, wake, packets),
             HostStep::Wrote(end) => self.wrote(end),
             HostStep::HeldBack(end, line) => self.held_back(end, line),
             HostStep::Dequeued(packet) => self.dequeued(packet, &packets[packet]),
@@ -543,6 +469,9 @@ impl Edge for Autopsy {
     }
 
     fn flow_ended(&mut self, flow: FlowId) {
+        if self.received_at.is_some_and(|at| at.flow == flow) {
+            (self.woken, self.received_at) = (self.reason(), None);
+        }
         if let Some(slot) = self.flows.get_mut(flow.0 as usize) {
             *slot = None;
         }
