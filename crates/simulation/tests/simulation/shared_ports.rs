@@ -98,7 +98,7 @@ fn a_delay_that_stays_the_same_moves_nothing() {
     let same = "[[link]]\nname = \"h0<->s0\"\nchanges = [{ at = \"77 us\", delay = \"500 ns\" }]\n";
     let later = same.replace("77 us", "2999 us");
     let dctcp = "kind = \"tcp\"\ncongestion = \"dctcp\"";
-    let [early, late] = [same, &later].map(|more| world(1, [0, 3], &dctcp, more, 1));
+    let [early, late] = [same, &later].map(|more| world(1, [0, 3], dctcp, more, 1));
     assert_eq!(early.tables, late.tables);
 }
 

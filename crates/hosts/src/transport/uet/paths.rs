@@ -160,7 +160,7 @@ impl Paths {
         }
         let others = self.ports - self.suspected.count_ones() as u16;
         let drawn = draw(&mut self.stream);
-        if others == 0 || drawn % TRIALS == 0 {
+        if others == 0 || drawn.is_multiple_of(TRIALS) {
             return None;
         }
         (0..self.ports).filter(|&port| !is_suspected(port)).nth(usize::from(drawn / TRIALS % others))
