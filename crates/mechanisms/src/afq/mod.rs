@@ -184,10 +184,11 @@ impl Afq {
         }
     }
 
-    /// The flow, without collisions.
+    /// The flow, without collisions. Each path of a spraying connection is a flow, because its entropy value is a port
+    /// of the 5-tuple.
     fn flow(&self, packet: &Facts) -> u64 {
         match self.settings.flow_key {
-            FlowKey::FiveTuple => u64::from(packet.flow) << 32 | u64::from(packet.source),
+            FlowKey::FiveTuple => u64::from(packet.flow) << 32 | u64::from(packet.flow_hash),
             FlowKey::Source => packet.source.into(),
             FlowKey::Class => packet.class.into(),
         }

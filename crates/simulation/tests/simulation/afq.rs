@@ -184,3 +184,20 @@ fn linkguardian_keeps_every_packet_of_all_classes_in_order() {
         assert!(control_us(&outcome) < 100.0, "class {class}: {}", control_us(&outcome));
     }
 }
+
+/// The exact bids counted a spraying connection as one flow, and the sketch counts each of its paths.
+#[test]
+fn exact_bids_count_paths_of_spraying_connections_as_the_sketch_does() {
+    for update in ["figure-3", "predicated-increment"] {
+        let outcome = support::run(&format!(
+            "name = \"paths\"\nduration = \"1 ms\"\n{}[switch]\npreset = \"ideal\"\n\
+             [[mechanism]]\nkind = \"afq\"\nmeasure_estimation = true\nsketch = {{ update = \"{update}\" }}\n\
+             [[transport]]\nname = \"t\"\nkind = \"uet\"\n\
+             [[flows]]\nname = \"f\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0\"]\n\
+             destinations = [\"h1\"]\n",
+            support::dumbbell(1, "1 us", "1 us"),
+        ));
+        assert_eq!(outcome.violations, Vec::<String>::new(), "{update}");
+        assert!(support::counter(&outcome, "bids_checked") > 100, "{update}");
+    }
+}
