@@ -348,7 +348,7 @@ pub struct RequestFlows {
     pub spacing: Duration,
 }
 
-/// A random permutation that is a single cycle: no host sends to itself, and of three hosts no two send to each other.
+/// A random permutation in a single cycle: no host sends to itself, nor back to its sender (with three or more hosts).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PermutationFlows {

@@ -62,7 +62,7 @@ impl Line {
         self.flows.is_empty()
     }
 
-    /// Returns the ticket of the first flow; without one the last of all tickets.
+    /// Returns the ticket of the first flow; the maximum if no flow waits.
     fn ticket(&self) -> u64 {
         self.flows.front().map_or(u64::MAX, |&(ticket, _)| ticket)
     }
@@ -251,8 +251,8 @@ impl Ports {
 
     /// Returns the next flow for the cards of a lane, while they have room.
     ///
-    /// Spraying connections share cards with the flows of single ports. Flows of one port have turns in the order of
-    /// their tickets, whichever line they wait in: otherwise the line that is asked first would starve the other.
+    /// Spraying connections share cards with the flows of single ports. Tickets order all flows of a port across both
+    /// lines. Otherwise the line that is served first would starve the other.
     pub fn next_turn(&mut self, lane: Lane, now: Time) -> Option<FlowId> {
         let spraying = self.spraying.ticket();
         let older = |port: &Port| (port.line.ticket() < spraying).then_some(port.line.ticket());

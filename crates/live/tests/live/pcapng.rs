@@ -51,7 +51,7 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
-/// Reads a file, whose packets must be in order.
+/// Reads a file. Panics if its packets are out of order.
 pub fn read(mut bytes: &[u8]) -> File {
     let mut file = File::default();
     assert_eq!(word(bytes, 0), 0x0a0d_0d0a, "a section");

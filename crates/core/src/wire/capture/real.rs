@@ -20,7 +20,7 @@ pub fn real_frame(body: &[u8], shims: &ShimStack, spoken: &LinkHeaderSet, is_who
     FrameBytes::of(&around, before_bytes + header_bytes(body), is_whole)
 }
 
-/// Returns the length of a frame's headers, up to those of TCP, UDP and RoCEv2; for other protocols the whole length.
+/// Returns the length of a frame's headers through TCP, UDP or RoCEv2; the frame length for other protocols.
 pub fn header_bytes(frame: &[u8]) -> usize {
     let ip = Frame::parse(frame).ok().and_then(|parsed| parsed.ip.map(|ip| (parsed.payload_at, ip)));
     let Some((payload_at, ip)) = ip else { return frame.len() };

@@ -16,7 +16,8 @@ const RING: usize = 8;
 const EXPLORATIONS: u8 = 16;
 /// Duration of the freeze after a timeout, when REPS uses only remembered values.
 const FREEZE: Duration = Duration::from_ms(10);
-/// Number of turns of a suspected port for one trial.
+/// Number of turns of a suspected port for one trial. Chosen: a trial costs a repeated packet if the port is still
+/// dead.
 const TRIALS: u16 = 64;
 
 /// A sender's observation of a path.

@@ -322,7 +322,7 @@ fn values_that_are_used_again_take_the_ports_in_turn_except_one_that_loses() {
     }
 }
 
-/// All connections began at port 1, and those of a single packet never left it.
+/// All connections began at port 1, so single packets always took port 1.
 #[test]
 fn connections_begin_at_any_port() {
     for choice in [PathChoice::Reps, PathChoice::Mixed] {
